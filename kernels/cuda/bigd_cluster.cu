@@ -6,7 +6,8 @@
  *            takes a query tile. Here CLUSTER blocks take it, each with a slice of the columns of Q, K, V and
  *            O: every byte is read by one of them, and slices fit where whole rows never did. Scores are
  *            sums over all slices, so each block sends its share of a row to the block that owns the row;
- *            that one adds up, does the softmax and sends the row of P to all. Two meetings a key tile.
+ *            that one adds up, does the softmax and sends the row of P to all. Nobody meets: the stores are
+ *            counted by a barrier of the block that they go to, and only it waits for them.
  * @after     row_tile
  * @dtypes    f32
  * @arch      90
@@ -27,10 +28,11 @@
  * @smem      dynamic Ps BR*BC*4 type=f32 pitch=BC  exponentials, from their owners
  * @smem      dynamic cs BR*4    type=f32           what outputs are multiplied by after a new maximum
  * @smem      dynamic ls BR*4    type=f32           sums of exponentials
+ * @smem      dynamic barriers 16 type=u64         count the bytes of scores and of P that have come
  * @traffic   read B*H*(Sq*D+tiles(BR,BC)*2*BC*D)*T write B*H*Sq*D*T
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cluster.cuh"
+#include "send.cuh"
 
 constexpr int BR = P_BR, BC = P_BC, CLUSTER = P_CLUSTER, THREADS = ATTN_THREADS;
 constexpr int FOURS = (ATTN_D / 4 + CLUSTER - 1) / CLUSTER, COLS = FOURS * 4; // of a slice
@@ -52,8 +54,13 @@ __device__ inline void start_slice(float *tile, const elem *src, long long strid
     }
 }
 
+// What comes from other blocks: the scores of this block's rows, and P.
+struct Barriers {
+    MemoryBarrier scores, p;
+};
+
 // This thread's share of 4 x 4 scores, sent to the owners of the rows.
-__device__ inline void send_scores(const float *Qs, const float *Ks, float *Ss, int rank)
+__device__ inline void send_scores(const float *Qs, const float *Ks, float *Ss, const Barriers &bar, int rank)
 {
     const int tile = threadIdx.x % SCORE_TILES, share = threadIdx.x / SCORE_TILES;
     const int row0 = tile / KEY_LANES * 4, key0 = tile % KEY_LANES;
@@ -78,9 +85,10 @@ __device__ inline void send_scores(const float *Qs, const float *Ks, float *Ss, 
         const int row = row0 + i;
         const float *place = Ss + ((rank * SHARES + share) * OWN + row % OWN) * BC + key0;
         const unsigned there = in_block(shared_address(place), row / OWN);
+        const unsigned barrier = in_block(shared_address(&bar.scores), row / OWN);
 #pragma unroll
         for (int j = 0; j < 4; j++)
-            store_there(there + j * KEY_LANES * 4, s[i][j]);
+            send_there(there + j * KEY_LANES * 4, barrier, s[i][j]);
     }
 }
 
@@ -90,8 +98,8 @@ struct Row {
 };
 
 // One row by one warp: shares added up, the softmax, and P sent to all blocks.
-__device__ inline void soften_row(Row &x, const float *Ss, float *Ps, float *cs, float *ls, int row, int visible,
-                                  float scale_log2e)
+__device__ inline void soften_row(Row &x, const float *Ss, float *Ps, float *cs, float *ls, const Barriers &bar, int row,
+                                  int visible, float scale_log2e)
 {
     const int lane = threadIdx.x % 32;
     float s[BC / 32], top = x.m;
@@ -117,11 +125,16 @@ __device__ inline void soften_row(Row &x, const float *Ss, float *Ps, float *cs,
     for (int b = 0; b < CLUSTER; b++)
 #pragma unroll
         for (int j = 0; j < BC / 32; j++)
-            store_there(in_block(shared_address(Ps + row * BC + lane + 32 * j), b), s[j]);
+            send_there(in_block(shared_address(Ps + row * BC + lane + 32 * j), b),
+                       in_block(shared_address(&bar.p), b), s[j]);
     if (lane < CLUSTER) {
-        store_there(in_block(shared_address(cs + row), lane), correction);
-        store_there(in_block(shared_address(ls + row), lane), x.l);
+        const unsigned barrier = in_block(shared_address(&bar.p), lane);
+        send_there(in_block(shared_address(cs + row), lane), barrier, correction);
+        send_there(in_block(shared_address(ls + row), lane), barrier, x.l);
     }
+    __syncwarp(); // shares of the row have been read: there is room for those of the next tile
+    if (lane < CLUSTER)
+        arrive_there(in_block(shared_address(&bar.p), lane));
 }
 
 // O += P V over the first `keys` of the tile, rounded up to four.
@@ -159,6 +172,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS)
     float *Qs = (float *)(smem + SMEM_Qs), *Ks = (float *)(smem + SMEM_Ks), *Vs = (float *)(smem + SMEM_Vs);
     float *Ss = (float *)(smem + SMEM_Ss), *Ps = (float *)(smem + SMEM_Ps);
     float *cs = (float *)(smem + SMEM_cs), *ls = (float *)(smem + SMEM_ls);
+    Barriers &bar = *(Barriers *)(smem + SMEM_barriers);
     const int rank = cluster_rank(), q0 = blockIdx.x / CLUSTER * BR, first = rank * COLS, columns = a.D - first;
     const int n_keys = visible_keys_of_tile(a, q0, BR), warp = threadIdx.x / 32;
 
@@ -167,42 +181,52 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS)
     commit_copies();
     start_slice<BC, COLS>(Vs, v_row(a, 0) + first, a.v_stride[2], a.Sk, columns);
     commit_copies();
-    if (threadIdx.x < BR)
-        ls[threadIdx.x] = 0.f; // of rows without keys
-    cluster_arrive(); // once all have come, all shared memory is there to be written
+    const int own_rows = max(0, min(OWN, BR - rank * OWN)), score_bytes = CLUSTER * SHARES * own_rows * BC * 4;
+    if (threadIdx.x == 0) {
+        barrier_make(&bar.scores, 1 + CLUSTER); // beside the bytes, each block: it has read the P before
+        barrier_make(&bar.p, 1 + BR);           // and the owner of each row: it has read the scores
+        publish_counters();
+    }
+    cluster_arrive_only(); // once all have come, all shared memory is there to be written
 
     const int own_row = rank * OWN + warp; // of this warp, if it owns one
     Row own;
     float o[OUT_TILES][4][4] = {}; // not yet divided by l
-    bool begun = false;
+    cluster_wait();
+    int parity = 0;
 #pragma unroll 1
-    for (int k0 = 0; k0 < n_keys; k0 += BC) {
+    for (int k0 = 0; k0 < n_keys; k0 += BC, parity ^= 1) {
         wait_copies<1>();
         __syncthreads(); // Q and K are there
-        if (!begun)
-            cluster_wait();
-        begun = true;
-        send_scores(Qs, Ks, Ss, rank);
-        cluster_arrive();
-        cluster_wait(); // all shares of this block's rows are there, and K is done with
+        if (threadIdx.x == 0) {
+            expect_sent(&bar.scores, score_bytes);
+            expect_sent(&bar.p, (BR * BC + 2 * BR) * 4);
+        }
+        if (threadIdx.x < CLUSTER)
+            arrive_there(in_block(shared_address(&bar.scores), threadIdx.x));
+        send_scores(Qs, Ks, Ss, bar, rank);
+        __syncthreads(); // K is done with
         if (k0 + BC < n_keys)
             start_slice<BC, PITCH>(Ks, k_row(a, k0 + BC) + first, a.k_stride[2], a.Sk - k0 - BC, columns);
         commit_copies(); // an empty group keeps the count
-        if (warp < OWN && own_row < BR)
-            soften_row(own, Ss, Ps, cs, ls, own_row, visible_keys(a, q0 + own_row) - k0,
+        if (warp < OWN && own_row < BR) {
+            await_sent(&bar.scores, parity); // all shares of this block's rows
+            soften_row(own, Ss, Ps, cs, ls, bar, own_row, visible_keys(a, q0 + own_row) - k0,
                        a.scale * 1.4426950408889634f); // exp(x) = 2^(x log2 e)
+        }
         wait_copies<1>();
-        cluster_arrive();
-        cluster_wait(); // P and V are there
+        __syncthreads(); // V is there
+        await_sent(&bar.p, parity);
         add_values(o, Ps, Vs, cs, min(BC, n_keys - k0));
         __syncthreads(); // V and P are done with
         if (k0 + BC < n_keys)
             start_slice<BC, COLS>(Vs, v_row(a, k0 + BC) + first, a.v_stride[2], a.Sk - k0 - BC, columns);
         commit_copies();
     }
-    if (!begun) {
+    if (n_keys <= 0) { // nobody sends sums of rows without keys
+        if (threadIdx.x < BR)
+            ls[threadIdx.x] = 0.f;
         __syncthreads();
-        cluster_wait();
     }
 
 #pragma unroll
@@ -224,12 +248,13 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS)
 }
 
 /* Cost: every byte of K and V once per query tile, divided among CLUSTER blocks, and all of it on its way at
- *   once; products of 4 x 4 out of shared memory, 8 loads of 16 bytes for 64 multiply-adds a lane. Two meetings
- *   of the cluster a key tile, and BR*BC floats sent by each block to owners, and by each owner to all.
- * Measured (H200, f32, B=1, us, L2 hot, graphs of 20 launches; row_online and the best of PyTorch's backends, math, in
- *   the same run): H=4 S=64 D=512 7.7 (13.3, 28.6), D=2048 16.9, THREADS=256 16.1 (25.3, 63.6), H=2 S=32 D=4096 9.5
- *   (18.7, 100), H=1 S=16 D=8192 9.6, BR=4 9.2 (17.7, 24.5): 3.7, 3.8, 10.6 and 2.6 times the peer. Tiles of 16 rows in
- *   place of 32: 8.7 at D=512, 21.3 at D=2048; CLUSTER=16 in place of 8 at D=512 with these: 10.9.
+ *   once; products of 4 x 4 out of shared memory, 8 loads of 16 bytes for 64 multiply-adds a lane. Two trips
+ *   to other blocks a key tile: BR*BC floats sent by each block to owners, and by each owner to all. Arrivals say what
+ *   has been read, so that the next tile's may be sent.
+ * Measured (H200, f32, B=1, us, L2 hot, graphs, one interleaved run; cuBLAS, the best peer): H=4 S=64 D=512 6.8 (18.9),
+ *   D=2048 14.8 (55.3), H=2 S=32 D=4096 8.5 (92.0), H=1 S=16 D=8192 8.6, BR=4 8.5 (15.2): 2.8, 3.7, 10.8 and 1.8 times.
+ *   With meetings of the cluster in place of barriers that count the bytes, each with a fence that waits for all earlier
+ *   stores: 7.6, 17.5, 9.5, 9.3. Tiles of 16 rows in place of 32 were 13 and 26 per cent slower at D=512 and 2048.
  * Precision: f32 multiply-adds in all products.
  * Limits: a query tile has 32 rows, so K and V are read Sq/32 times, and the products are scalar: H=8 S=1024 D=512 810,
  *   matrix products with scores in memory 437. With Sq below BR rows of the tile are wasted, with Sk below BC keys;

@@ -1,42 +1,41 @@
 /* bigd_split.cu - heads of up to 1024 columns on tensor cores: warpgroups and blocks divide the columns.
  *
  * @name      bigd_split
- * @title     Huge heads on Hopper: 256 columns of O a warpgroup, scores summed over two blocks
- * @idea      64 queries by 256 columns of O fill the registers of a warpgroup; a wider head must be divided. Up to
- *            512 columns the two warpgroups of a block take the same 64 queries and half of O's columns each.
- *            Both compute all scores: one product more, for which neither waits for the other. Up to 1024
- *            columns two blocks of a cluster take half of the columns of Q, K, V and O each. Their scores are
- *            parts of sums: each sends its part to the other's shared memory, and both do the same softmax,
- *            beside the P V of the tile before.
+ * @title     Huge heads on Hopper: two blocks divide the columns and send each other their part of the scores
+ * @idea      64 queries by 256 columns of O fill the registers of a warpgroup; a wider head must be divided. Two blocks
+ *            of a cluster take half of the columns of Q, K, V and O each: up to 512 columns a warpgroup has rows of
+ *            its own, up to 1024 both have the same rows and half of the block's columns of O. A block's scores are
+ *            parts of sums: it sends them to the other's shared memory by stores that a barrier there counts, so that
+ *            nobody waits for a fence, and both do the same softmax. A part is on its way while the next scores
+ *            and the outputs of the tile before are multiplied.
  * @after     bigd_cluster
  * @unit      tensor
  * @dtypes    f16 bf16
  * @arch      90a
  * @requires  sm == 90 && D <= 1024 && D % 8 == 0 && BC % 16 == 0
  * @param     BC 64 [32..64]              key rows per tile
- * @param     SLOTS (D<=512?5:4) [4..12]  places in shared memory for a tile of K or V, or for half of it beyond D=256
+ * @param     SLOTS 4 [4..12]           places in shared memory for a tile of K or V, or for half of it beyond D=512
  * @threads   384
- * @grid      ceil(Sq/(128/(1+(D>256))))*(1+(D>512)) H B
- * @cluster   1+(D>512)
+ * @grid      ceil(Sq/(128/(1+(D>512))))*2 H B
+ * @cluster   2
  * @tma       Q box=64,64 swizzle=128  copies of the Q tile
  * @tma       K box=BC,64 swizzle=128  and of K and V tiles
  * @tma       V box=BC,64 swizzle=128
- * @smem      dynamic Qs 128*ceil(D/(64*(1+(D>256)+2*(D>512))))*128
+ * @smem      dynamic Qs 128*ceil(D/(128*(1+(D>512))))*128
  *            align=1024 pitch=64 rows=64 swizzle=16  this block's columns of the Q tile, in slices of 64
- * @smem      dynamic Ring SLOTS*BC*ceil(D/(64*(1+(D>256)+2*(D>512))))*128
+ * @smem      dynamic Ring SLOTS*BC*ceil(D/(128*(1+(D>512))))*128
  *            align=1024 pitch=64 rows=BC swizzle=16  K and V tiles as they come, in slices of 64 columns
- * @smem      dynamic Parts (D>512)*64*BC*4 type=f32  the other block's part of the scores
- * @smem      dynamic barriers 8*(3+2*SLOTS) type=u64  who waits for what
- * @traffic   read B*H*(Sq*D*T+tiles(128/(1+(D>256)),BC)*2*BC*D*T) write B*H*Sq*D*T
+ * @smem      dynamic Parts 128/(1+(D>512))*BC*4 type=f32  the other block's part of the scores
+ * @smem      dynamic barriers 8*(5+2*SLOTS) type=u64  who waits for what
+ * @traffic   read B*H*(Sq*D*T+tiles(128/(1+(D>512)),BC)*2*BC*D*T) write B*H*Sq*D*T
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cluster.cuh"
 #include "hopper.cuh"
+#include "send.cuh"
 
 constexpr int BC = P_BC, SLOTS = P_SLOTS;
-// Warpgroups that have the same rows and divide the columns of O, and blocks that divide all columns.
-constexpr int SHARERS = ATTN_D > 256 ? 2 : 1, BLOCKS = ATTN_D > 512 ? 2 : 1;
-constexpr int GROUPS = 2 / SHARERS, BR = GROUPS * 64;
+// Warpgroups that have the same rows and divide the block's columns of O, and groups with rows of their own.
+constexpr int BLOCKS = 2, SHARERS = ATTN_D > 512 ? 2 : 1, GROUPS = 2 / SHARERS, BR = GROUPS * 64;
 constexpr int PARTS = BLOCKS * SHARERS;
 constexpr int WIDTH = (ATTN_D + 64 * PARTS - 1) / (64 * PARTS) * 64; // columns of a warpgroup
 constexpr int OWN = SHARERS * WIDTH;                                 // and of a block
@@ -45,12 +44,12 @@ constexpr int WARPS = 8; // that multiply
 static_assert(WIDTH <= 256, "a product has at most 256 columns");
 
 struct Barriers {
-    MemoryBarrier q_here, part_here, part_free, here[SLOTS], free[SLOTS];
+    MemoryBarrier q_here, part_here[GROUPS], part_free[GROUPS], here[SLOTS], free[SLOTS];
 };
 
 // ---- The ring ------------------------------------------------------------------------------------
 
-// Tiles come in the order in which they are read: K | K V | K V | ... V, WIDTH columns a slot. Of K both warpgroups
+// Tiles come in the order in which they are read: K | K | K V | K V | ... V | V, WIDTH columns a slot. Of K both warpgroups
 // read all slots; of V, where they share the rows, each its own.
 struct Place {
     int slot = 0, parity = 0;
@@ -130,56 +129,54 @@ __device__ inline void start_outputs(float (&o)[WIDTH / 2], const unsigned (&p)[
 
 // ---- Parts of scores --------------------------------------------------------------------------------
 
-// A phase of another block's barrier; what the warp did before is seen there after it.
-__device__ inline void arrive_in(const MemoryBarrier *b, int rank)
-{
-    __syncwarp();
-    if (threadIdx.x % 32 == 0)
-        asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(
-                         in_block(shared_address(b), rank))
-                     : "memory");
-}
-// As await(), for what another block has done.
-__device__ inline void await_there(const MemoryBarrier *b, int parity)
-{
-    asm volatile("{ .reg .pred done;\n"
-                 "again: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%0], %1;\n"
-                 "@!done bra again; }" ::"r"(shared_address(b)),
-                 "r"(parity)
-                 : "memory");
-}
+// A group's 64 rows have a part of their own. Where both warpgroups have the same rows each sends half of it.
+constexpr int PART = 64 * BC;
 
-// Scores first .. first + BC / 4 - 1 of every lane, to the same lanes of the other block.
-template <int first>
-__device__ inline void send_half(const float (&s)[BC / 2], const float *parts, int other)
-{
-    const unsigned there = in_block(shared_address(parts + threadIdx.x % 128 * 4), other);
-#pragma unroll
-    for (int i = first; i < first + BC / 4; i += 4)
-        asm volatile("st.shared::cluster.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(there + i * 128 * 4),
-                     "f"(s[i]), "f"(s[i + 1]), "f"(s[i + 2]), "f"(s[i + 3])
-                     : "memory");
-}
-// S += the other block's part. Both warpgroups have the same part: each sends half of it.
-__device__ inline void add_other_part(float (&s)[BC / 2], Barriers &bar, const float *parts,
-                                      int warpgroup, int rank, int parity)
-{
-    const int other = rank ^ 1;
-    await_there(&bar.part_free, parity ^ 1); // it has read the part before
-    if (warpgroup == 0)
-        send_half<0>(s, parts, other);
-    else
-        send_half<BC / 4>(s, parts, other);
-    arrive_in(&bar.part_here, other);
-    await_there(&bar.part_here, parity);
-#pragma unroll
-    for (int i = 0; i < BC / 2; i += 4) {
-        const Four x = *(const Four *)(parts + i * 128 + threadIdx.x % 128 * 4);
-        for (int e = 0; e < 4; e++)
-            s[i + e] += x.x[e];
+struct Parts {
+    Barriers &bar;
+    int warpgroup, group, other; // other: the block's rank
+
+    // Score i of every lane, to i + 3.
+    __device__ float *place(int i) const
+    {
+        return (float *)(smem + SMEM_Parts) + group * PART + i * 128 + threadIdx.x % 128 * 4;
     }
-    arrive_in(&bar.part_free, other);
-}
+    template <int from, int to> __device__ void send_some(const float (&s)[BC / 2]) const
+    {
+        const unsigned there = in_block(shared_address(place(0)), other);
+        const unsigned barrier = in_block(shared_address(&bar.part_here[group]), other);
+#pragma unroll
+        for (int i = from; i < to; i += 4)
+            send_there(there + i * 128 * 4, barrier, Four{s[i], s[i + 1], s[i + 2], s[i + 3]});
+    }
+    // Tile j's, once the other block has read that of the tile before.
+    __device__ void send(const float (&s)[BC / 2], int j) const
+    {
+        if (threadIdx.x == (SHARERS == 1) * warpgroup * 128)
+            expect_bytes(&bar.part_here[group], PART * 4);
+        await(&bar.part_free[group], j % 2 ^ 1);
+        if (SHARERS == 1)
+            send_some<0, BC / 2>(s);
+        else if (warpgroup == 0)
+            send_some<0, BC / 4>(s);
+        else
+            send_some<BC / 4, BC / 2>(s);
+    }
+    // S += the other block's part. After the last tile it waits for no place, and may have ended.
+    __device__ void add(float (&s)[BC / 2], int j, bool last) const
+    {
+        await(&bar.part_here[group], j % 2);
+#pragma unroll
+        for (int i = 0; i < BC / 2; i += 4) {
+            const Four x = *(const Four *)place(i);
+            for (int e = 0; e < 4; e++)
+                s[i + e] += x.x[e];
+        }
+        __syncwarp();
+        if (threadIdx.x % 32 == 0 && !last)
+            arrive_there(in_block(shared_address(&bar.part_free[group]), other));
+    }
+};
 
 extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
     bigd_split(const __grid_constant__ AttnArgs a, const __grid_constant__ TensorMap q_map,
@@ -187,7 +184,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
 {
     Barriers &bar = *(Barriers *)(smem + SMEM_barriers);
     const unsigned Qs = shared_address(smem + SMEM_Qs), ring = shared_address(smem + SMEM_Ring);
-    const int rank = BLOCKS == 1 ? 0 : cluster_rank();
+    const int rank = cluster_rank();
     const int tile = blockIdx.x / BLOCKS, all = gridDim.x / BLOCKS;
     const int head = head_of_block(), batch = batch_of_block(), kv_head = head / (a.H / a.Hkv);
     const int q0 = (a.causal ? all - 1 - tile : tile) * BR; // the longest go first
@@ -196,20 +193,18 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
 
     if (threadIdx.x == 0) {
         barrier_make(&bar.q_here, 1);
-        barrier_make(&bar.part_here, WARPS); // a lane of every warp arrives
-        barrier_make(&bar.part_free, WARPS);
+        for (int i = 0; i < GROUPS; i++) {
+            barrier_make(&bar.part_here[i], 1);
+            barrier_make(&bar.part_free[i], WARPS / GROUPS); // a lane of every warp arrives
+        }
         for (int i = 0; i < SLOTS; i++) {
             barrier_make(&bar.here[i], 1);
             barrier_make(&bar.free[i], WARPS);
         }
         publish_barriers();
     }
-    if (BLOCKS == 2) {
-        cluster_arrive();
-        cluster_wait();
-    } else {
-        __syncthreads();
-    }
+    cluster_arrive_only();
+    cluster_wait();
 
     if (warpgroup_of_thread() == 2) { // the producer: one thread starts all copies
         keep_registers<24>();
@@ -220,33 +215,33 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
                 fetch_slices<64>(Qs + i * 64 * WIDTH * 2, q_map, first + (SHARERS == 2) * i * WIDTH,
                                  q0 + (SHARERS == 1) * i * 64, head, batch, &bar.q_here);
             Producer out{bar, ring, first, kv_head, batch};
-            out.fetch(k_map, 0);
-            for (int j = 1; j < tiles; j++) {
-                out.fetch(k_map, j * BC);
-                out.fetch(v_map, (j - 1) * BC);
+            for (int j = 0; j < tiles + 2; j++) {
+                if (j < tiles)
+                    out.fetch(k_map, j * BC);
+                if (j >= 2)
+                    out.fetch(v_map, (j - 2) * BC);
             }
-            out.fetch(v_map, (tiles - 1) * BC);
         }
     } else {
         take_registers<240>();
         const int warpgroup = warpgroup_of_thread(), group = SHARERS == 1 ? warpgroup : 0;
         const int row0 = q0 + group * 64, row = row_of_lane(row0, 0);
-        const float *parts = (const float *)(smem + SMEM_Parts);
+        const Parts parts = {bar, warpgroup, group, rank ^ 1};
         const unsigned q_rows = Qs + group * 64 * WIDTH * 2;
         const float scale_log2e = a.scale * 1.4426950408889634f; // exp(x) = 2^(x log2 e)
         float o[WIDTH / 2] = {};                                 // not yet divided by l
-        float s[BC / 2];
+        float s[BC / 2], next[BC / 2]; // own part of a tile's scores, later its exponentials; and of the next tile's
         unsigned p[BC / 4];
         SoftmaxRows rows;
         Place at, k[SHARERS], v[SHARERS];
-        // The next tile's scores, on their way; a group of products a slot.
-        const auto begin_scores = [&] {
+        // A tile's scores, on their way; a group of products a slot.
+        const auto begin_scores = [&](float(&to)[BC / 2]) {
 #pragma unroll
             for (int i = 0; i < SHARERS; i++) {
                 k[i] = at.next();
                 await(&bar.here[k[i].slot], k[i].parity);
                 begin_products();
-                start_scores(s, q_rows + i * 64 * WIDTH * 2, ring + k[i].slot * SLOT_BYTES, i > 0);
+                start_scores(to, q_rows + i * 64 * WIDTH * 2, ring + k[i].slot * SLOT_BYTES, i > 0);
                 commit_products();
             }
         };
@@ -258,73 +253,88 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
             await(&bar.here[mine.slot], mine.parity);
             begin_products();
             start_outputs(o, p, ring + mine.slot * SLOT_BYTES);
-            commit_products();
         };
-        // Scores have come: whole, and masked where the group's first row does not see the whole tile.
-        const auto complete_scores = [&](int j) {
-            if (BLOCKS == 2)
-                add_other_part(s, bar, parts, warpgroup, rank, j % 2);
+        // The other warpgroup's half, too, even before it has come: the K that was there has been read by it, as parts
+        // of a later tile than that K's have been exchanged.
+        const auto release_values = [&] {
+#pragma unroll
+            for (int i = 0; i < SHARERS; i++)
+                release(bar, v[i]);
+        };
+        // Scores become exponentials: both parts, masked where the group's first row does not see the whole tile.
+        const auto soften = [&](int j) {
+            parts.add(s, j, j == tiles - 1);
             if ((j + 1) * BC > visible_keys(a, row0))
                 mask_scores(s, a, row, j * BC);
+            const bool outgrown = rows.update(s, scale_log2e);
+            settle(s);
+            settle(rows.l);
+            return outgrown;
         };
         if (tiles > 0) {
             await(&bar.q_here, 0);
-            begin_scores();
+            begin_scores(s);
             await_products<0>(s);
 #pragma unroll
             for (int i = 0; i < SHARERS; i++)
                 release(bar, k[i]);
-            complete_scores(0);
-            rows.update(s, scale_log2e);
-            pack_scores(p, s);
+            parts.send(s, 0);
 
+            // The softmax of tile j - 1 beside the scores of tile j and the outputs of tile j - 2.
             for (int j = 1; j < tiles; j++) {
-                begin_scores();
-                begin_outputs();
-                if (SHARERS == 2) {
-                    await_products<2>(s);
+                begin_scores(next);
+                if (j > 1)
+                    begin_outputs();
+                commit_products(); // at first an empty group
+                if (SHARERS == 2) { // half of the tile has been read: its place is wanted soon
+                    await_products<2>(next);
                     release(bar, k[0]);
                 }
-                await_products<1>(s);
+                const bool outgrown = soften(j - 1);
+                await_products<1>(next);
                 release(bar, k[SHARERS - 1]);
-                complete_scores(j);
-                const bool outgrown = rows.update(s, scale_log2e);
-                settle(s);
-                settle(rows.l);
+                parts.send(next, j);
                 await_products<0>(o);
-#pragma unroll
-                for (int i = 0; i < SHARERS; i++) {
-                    // The other warpgroup's, too: a slot that is not filled yet may still be its K's.
-                    await(&bar.here[v[i].slot], v[i].parity);
-                    release(bar, v[i]);
-                }
+                if (j > 1)
+                    release_values();
                 if (outgrown)
                     rows.correct(o);
                 pack_scores(p, s);
+#pragma unroll
+                for (int i = 0; i < BC / 2; i++)
+                    s[i] = next[i];
             }
+            if (tiles > 1)
+                begin_outputs();
+            commit_products();
+            const bool outgrown = soften(tiles - 1);
+            await_products<0>(o);
+            if (tiles > 1)
+                release_values();
+            if (outgrown)
+                rows.correct(o);
+            pack_scores(p, s);
             begin_outputs();
+            commit_products();
             await_products<0>(o);
         }
         const RowEnds ends =
             end_rows(a, rows, row, head, batch, first == 0 && (SHARERS == 1 || warpgroup == 0));
         store_outputs(a, o, ends, row, head, batch, first + (SHARERS == 2) * warpgroup * WIDTH);
     }
-    if (BLOCKS == 2) { // nobody leaves while the other may still reach into its shared memory
-        __syncwarp();
-        cluster_arrive();
-        cluster_wait();
-    }
 }
 
-/* Cost: at D <= 512 three products of 64 x BC x D for the two that there are, as both warpgroups compute all scores;
- *   K and V are read once for 64 queries, 2 D BC elements a tile: 272 MB at S=1024 H=8 D=512, of which the L2 cache
- *   gave 6.3 TB/s. A tile of 64 keys is 128 KB and Q 64 KB, so the ring holds little more than one tile: K's halves
- *   are given free one by one, as soon as the products that read them are through.
- * Registers: O 128, S 32, P 16 a thread; as fa3_warpspec, 168 at launch, then 24 and 240.
- * Measured (H200, f16, B=1 H=8, us, L2 hot, graphs; cuBLAS, the best of PyTorch's backends): S=1024 D=512 43 (60, 126),
- *   S=4096 545 (776, 1794), S=1024 D=1024 145 (fails its check, 288). With K's halves given free together 60 at D=512.
- * Limits: at D=1024 each multiprocessor sends 16 KB of f32 a tile to its neighbour, and waits for as much: 237 TFLOP/s
- *   for 397. Causal tiles on the diagonal are computed whole. Needs TMA, so D must be a multiple of 8.
- *   Where each warpgroup computes the scores of its own columns only, and gets the others' through shared memory, so
- *   that no score is computed twice, it takes as long (43 for 42, at S=4096 532 for 537): products are not what it waits for.
- * Next: not written yet: query tiles that share K and V by multicast, now that places are given free early. */
+/* Cost: at D <= 512 the two products that there are, for 128 queries by a block of two: K and V are read once for them,
+ *   2 D BC elements a tile by both. Each block sends 32 KB of f32 a tile of 64 keys and gets as much. At D > 512 both
+ *   warpgroups of a block compute the same scores: a product more, and half of the bytes sent.
+ * Waits: a part is a trip to the neighbour (about 1 us) that a fence would double: a store and an arrival that releases
+ *   it wait until all earlier stores of the thread are seen by the whole GPU (MEMBAR.ALL.GPU in SASS). Stores that the
+ *   neighbour's barrier counts need none, and by the lookahead the trip lies behind the next tile's scores.
+ * Registers: O 128, S 32 and 32, P 16 a thread; as fa3_warpspec, 168 at launch, then 24 and 240.
+ * Measured (H200, f16, B=1 H=8, us, L2 hot, graphs, one interleaved run; cuBLAS in the same): S=1024 D=512 39.3 (59.2),
+ *   S=4096 492 (786), causal 309 (712), S=1024 D=1024 104 (fails its check; the best of PyTorch's backends 288), S=4096
+ *   D=1024 1340 (1130). Without the lookahead 42.3, 530, -, 107, 1387; with fences, and two blocks at D=1024 only, as
+ *   it was before, 44.5, 565, 349, 147, 2014.
+ * Limits: a ring of 128 KB beside Q and the parts holds two tiles at D=512, one at D=1024. Causal tiles on the diagonal
+ *   are computed whole. Needs TMA, so D must be a multiple of 8; below D=257 half of what is loaded is zeros.
+ * Next: not written yet: parts in 16 bits; at D=1024 four blocks, so that no score is computed twice. */

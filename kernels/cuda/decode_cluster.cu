@@ -5,7 +5,7 @@
  * @idea      decode_splitkv pays for a second launch besides reading K and V, and decode_atomic still sends
  *            the parts through global memory. Here the blocks that share a head's keys are a cluster: they
  *            run side by side, and when the last key is done each adds up a slice of the output, which
- *            it reads from the others' shared memory. No workspace, no counters, no second launch; and
+ *            which the others send to its shared memory: its barrier counts the bytes. No workspace, no counters, no second launch; and
  *            block and cluster say which keys are meant, so the first are asked for at once.
  * @after     decode_atomic
  * @unit      tensor
@@ -22,25 +22,28 @@
  * @cluster   max(CLUSTER,(CLUSTER==0)*max(1,min(min(8,pow2ceil(ceil(Sk/(16*WARPS)))),pow2ceil(floor(BLOCKS/(B*Hkv*ceil(H/Hkv*Sq/16)))+1)/2)))
  * @smem      dynamic ring WARPS*STAGES*2*16*D*2
  *            pitch=D rows=16 swizzle=16  K and V of the steps under way, swizzled
- * @smem      dynamic parts (WARPS+1)*16*(D+8)*4 over=ring
- *            type=f32 pitch=D+8 rows=16  when all keys are done: outputs of the warps, then the block's
- * @smem      dynamic ends 2*16*(WARPS+1)*4 type=f32 pitch=WARPS+1 rows=16  their maxima and sums of exponentials
+ * @smem      dynamic parts WARPS*16*(D+8)*4 over=ring
+ *            type=f32 pitch=D+8 rows=16  when all keys are done: outputs of the warps
+ * @smem      dynamic ends 2*16*WARPS*4 type=f32 pitch=WARPS rows=16  their maxima and sums of exponentials
+ * @smem      dynamic got (4*D+16)*16 type=f32 align=16  of the blocks of the cluster, what this one adds up
+ * @smem      dynamic got_ends 16*16*16 type=f32 pitch=4      and their maxima and sums
+ * @smem      dynamic all_here 8 type=u64 align=8             counts the bytes that have come
  * @traffic   read B*Hkv*ceil(H/Hkv*Sq/16)*Sk*2*D*T+B*H*Sq*D*T write B*H*Sq*D*T
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cluster.cuh"
 #include "decode.cuh"
+#include "send.cuh"
 
 // ---- The parts become one ------------------------------------------------------------------------
 
-// Maxima and sums of row r are at ends[r * (WARPS + 1) + w]: of the warps, and with w = WARPS the block's.
+// Maxima and sums of row r are at ends[r * WARPS + w].
 __device__ inline float *maxima()
 {
     return (float *)(smem + SMEM_ends);
 }
 __device__ inline float *sums()
 {
-    return maxima() + ROWS * (WARPS + 1);
+    return maxima() + ROWS * WARPS;
 }
 __device__ inline float *part(int w)
 {
@@ -56,8 +59,8 @@ __device__ inline void leave_part(State &x, const Unit &u)
         const int row = g + 8 * r;
         x.l[r] = warp_sum<4>(x.l[r]);
         if (t == 0) {
-            maxima()[row * (WARPS + 1) + warp] = x.m[r];
-            sums()[row * (WARPS + 1) + warp] = x.l[r];
+            maxima()[row * WARPS + warp] = x.m[r];
+            sums()[row * WARPS + warp] = x.l[r];
         }
         if (row < u.rows)
 #pragma unroll
@@ -66,41 +69,73 @@ __device__ inline void leave_part(State &x, const Unit &u)
     }
 }
 
-// Over the warps: a block that is alone has the answer, others leave their part to the cluster.
-__device__ inline void add_up_warps(const AttnArgs &a, const Unit &u, bool alone)
+// The outputs, four columns an element, are divided among the blocks of the cluster: `chunk` elements each.
+struct Owners {
+    int rank, blocks, n, chunk;
+
+    __device__ Owners(const Unit &u)
+        : rank(cluster_rank()), blocks(cluster_blocks()), n(u.rows * (ATTN_D / 4)), chunk((n + blocks - 1) / blocks)
+    {
+    }
+    __device__ int own() const
+    {
+        return max(0, min(chunk, n - rank * chunk));
+    }
+    // What this block gets: of each block its elements, and the maxima and sums of all rows.
+    __device__ Four *got(int block, int e) const
+    {
+        return (Four *)(smem + SMEM_got) + block * chunk + e % chunk;
+    }
+    __device__ Four *got_end(int block, int row) const
+    {
+        return (Four *)(smem + SMEM_got_ends) + block * ROWS + row;
+    }
+    __device__ MemoryBarrier *all_here() const
+    {
+        return (MemoryBarrier *)(smem + SMEM_all_here);
+    }
+    __device__ void send(Four *place, int owner, const Four &x) const
+    {
+        send_there(in_block(shared_address(place), owner), in_block(shared_address(all_here()), owner), x);
+    }
+};
+
+__device__ inline Sum sum_of_warps(int r, int d)
 {
-    for (int e = threadIdx.x; e < u.rows * (ATTN_D / 4); e += ATTN_THREADS) {
-        const int r = e / (ATTN_D / 4), d = e % (ATTN_D / 4) * 4;
-        Sum s;
+    Sum s;
 #pragma unroll
-        for (int w = 0; w < WARPS; w++)
-            s.add(maxima()[r * (WARPS + 1) + w], sums()[r * (WARPS + 1) + w],
-                  *(const Four *)(part(w) + r * PITCH + d));
-        if (alone) {
+    for (int w = 0; w < WARPS; w++)
+        s.add(maxima()[r * WARPS + w], sums()[r * WARPS + w], *(const Four *)(part(w) + r * PITCH + d));
+    return s;
+}
+
+// Over the warps: a block that is alone has the answer, others send each element to its owner.
+__device__ inline void add_up_warps(const AttnArgs &a, const Unit &u, const Owners &to)
+{
+    for (int e = threadIdx.x; e < to.n; e += ATTN_THREADS) {
+        const int r = e / (ATTN_D / 4), d = e % (ATTN_D / 4) * 4;
+        const Sum s = sum_of_warps(r, d);
+        if (to.blocks == 1)
             store(s, a, u, r, d);
-            continue;
-        }
-        *(Four *)(part(WARPS) + r * PITCH + d) = s.o;
-        if (d == 0) {
-            maxima()[r * (WARPS + 1) + WARPS] = s.m;
-            sums()[r * (WARPS + 1) + WARPS] = s.l;
-        }
+        else
+            to.send(to.got(to.rank, e), e / to.chunk, s.o);
+        if (to.blocks > 1 && d == 0)
+#pragma unroll 1
+            for (int b = 0; b < to.blocks; b++)
+                to.send(to.got_end(to.rank, r), b, Four{s.m, s.l});
     }
 }
 
-// Over the blocks: each takes a slice of the output, in the order of their ranks.
-__device__ inline void add_up_blocks(const AttnArgs &a, const Unit &u, int rank, int blocks)
+// Over the blocks, in the order of their ranks: this block's elements.
+__device__ inline void add_up_blocks(const AttnArgs &a, const Unit &u, const Owners &to)
 {
-    const int n = u.rows * (ATTN_D / 4), end = (rank + 1) * n / blocks;
-    for (int e = rank * n / blocks + threadIdx.x; e < end; e += ATTN_THREADS) {
-        const int r = e / (ATTN_D / 4), d = e % (ATTN_D / 4) * 4;
-        const unsigned o = shared_address(part(WARPS) + r * PITCH + d);
-        const unsigned m = shared_address(maxima() + r * (WARPS + 1) + WARPS);
+    for (int i = threadIdx.x; i < to.own(); i += ATTN_THREADS) {
+        const int e = to.rank * to.chunk + i, r = e / (ATTN_D / 4), d = e % (ATTN_D / 4) * 4;
         Sum s;
-#pragma unroll 4 // loads of four blocks are under way at once
-        for (int b = 0; b < blocks; b++)
-            s.add(load_there(in_block(m, b)), load_there(in_block(m + ROWS * (WARPS + 1) * 4, b)),
-                  load4_there(in_block(o, b)));
+        for (int b = 0; b < to.blocks; b++) {
+            const Four end = *to.got_end(b, r);
+            s.add(end.x[0], end.x[1], *to.got(b, e));
+        }
         store(s, a, u, r, d);
     }
 }
@@ -111,6 +146,15 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS)
     const int rank = cluster_rank(), blocks = cluster_blocks(), warp = threadIdx.x / 32;
     const unsigned ring = shared_address(smem + SMEM_ring) + warp * STAGES * 2 * STEP_BYTES;
     const Unit u(a, blockIdx.z, blockIdx.y, blockIdx.x / blocks);
+    const Owners to(u);
+    if (blocks > 1) {
+        if (threadIdx.x == 0) {
+            barrier_make(to.all_here(), 1);
+            publish_counters();
+            expect_sent(to.all_here(), blocks * (to.own() + u.rows) * 16);
+        }
+        cluster_arrive_only(); // nobody sends before all barriers are made
+    }
     const int tiles = (a.Sk + BC - 1) / BC;
     const int first = (int)((long long)tiles * rank / blocks), n = (int)((long long)tiles * (rank + 1) / blocks) - first;
     const int first_key = first * BC + warp * KEYS;
@@ -136,28 +180,26 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS)
 
     __syncthreads(); // all warps are done with the ring
     leave_part(x, u);
+    if (blocks > 1)
+        cluster_wait();
     __syncthreads();
-    add_up_warps(a, u, blocks == 1);
+    add_up_warps(a, u, to);
     if (blocks > 1) {
-        cluster_arrive();
-        cluster_wait();
-        add_up_blocks(a, u, rank, blocks);
-        cluster_arrive(); // what others read of this block stays until they have it
-        cluster_wait();
+        await_sent(to.all_here(), 0);
+        add_up_blocks(a, u, to);
     }
 }
 
 /* Cost: K and V once, as in decode_splitkv; beside that one launch, the first keys, and for the parts two
- *   meetings of the block and two of the cluster (a few hundred cycles each) with some loads from other blocks between
- *   them: predicted 3 us in place of 10.
- * Measured (H200, f16, 32 heads over 8, D=128, one query, us, L2 hot, graphs of launches; decode_splitkv and the best
- *   of PyTorch's backends, cuDNN, in the same run): B=8 Sk=8k, clusters of 2, 64.2 (69.1, 66.3); B=32 Sk=8k, of 1, 240
- *   (244, 235); B=64 Sk=2k, of 1, 127, WARPS=4 BLOCKS=256 125 (135, 123): the second launch and the parts were 4 to 9
- *   us. But B=1 Sk=8k, of 8, 14.8 (15.1, 12.2), Sk=128k 156 (129, 124), and Hkv=32 Sk=8k, of 4, 51, of 3 39.5, WARPS=4
- *   CLUSTER=6 38.1 (38.9, 36.3).
+ *   meetings of the block and one trip to other blocks.
+ * Measured (H200, f16, 32 heads over 8, D=128, one query, us, L2 cold, one interleaved run; cuDNN, decode_atomic): B=1
+ *   Sk=8k, clusters of 8, 16.5 (19.0, 18.9), Sk=2k 9.9 (12.0, 12.8); B=8, of 2, 65.8 (69.9, 69.9): 4.1 TB/s; Hkv=32, of 4,
+ *   47.2, WARPS=4 CLUSTER=6 39.1 (39.8, 39.7). With two meetings of the cluster and loads from the others' shared memory
+ *   in place of stores that the owner's barrier counts: 18.5, 10.5, 67.4, 52.9, 40.8: each meeting had a fence that waits
+ *   until all earlier stores of its threads are seen by the whole GPU.
  * Limits: the blocks of a cluster must find room on the multiprocessors of one GPC. Of those that fill a
  *   multiprocessor (WARPS=8) the driver has room for 132 clusters of 1, 66 of 2, 39 of 3, 30 of 4, 15 of 8, 9 of 9 and 7
- *   of 10 to 16: 8 clusters of 16, or 32 of 4, run one after another, and 8 of 8 leave half of the GPU empty. So
- *   this wins from 64 heads of K and V in the batch on; below that decode_splitkv, which deals keys evenly. More than 16
+ *   of 10 to 16: 8 clusters of 16, or 32 of 4, run one after another, and 8 of 8 leave half of the GPU empty, which
+ *   is fastest at B=1 all the same; at 32 heads of K and V defaults are not, and CLUSTER=6 is. More than 16
  *   packed queries are more tiles, and each reads K and V again, if out of the L2 cache.
  * Next: not written yet: clusters of 8 that share a head and count themselves in; K and V by the copy engine. */
