@@ -124,7 +124,7 @@ COUNTED(active_lanes, "Active lanes per instruction", "lane", EXECUTED, TIME, 1,
 COUNTED(divergences, "Branches that split a warp", "", EXECUTED, SUM, 1,
         "branches whose lanes went both ways")
 COUNTED(tensor_ops, "Tensor instructions", "", EXECUTED, SUM, 1,
-        "products on the tensor cores of a warp, as mma.sync m16n8 counts them")
+        "products on the tensor cores of a warp, as mma.sync m16n8 counts them; a wgmma m64nN is N / 8 of each of its warps")
 COUNTED(smem_requests, "SMEM requests", "", EXECUTED, SUM, 1,
         "instructions of warps on shared memory, ldmatrix and atomics included; loads and stores that ptxas joins are one")
 COUNTED(smem_wavefronts_ideal, "SMEM wavefronts, ideal", "", EXECUTED, SUM, 1,

@@ -55,9 +55,12 @@ json_t *courses_json(const struct courses *c)
         json_t *steps = json_array();
         for (size_t k = 0; k < c->course[i].steps; k++)
             json_array_append_new(steps, step_json(&c->course[i], &c->course[i].step[k]));
-        json_array_append_new(list, json_pack("{s:i, s:I, s:f, s:o}", "pass", c->course[i].pass,
-                                              "block", (json_int_t)c->course[i].block, "stands",
-                                              c->course[i].stands, "steps", steps));
+        json_t *o = json_pack("{s:i, s:I, s:f, s:o}", "pass", c->course[i].pass, "block",
+                              (json_int_t)c->course[i].block, "stands", c->course[i].stands,
+                              "steps", steps);
+        if (c->course[i].beats)
+            json_object_set(o, "beats", c->course[i].beats);
+        json_array_append_new(list, o);
     }
     return list;
 }

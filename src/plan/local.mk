@@ -1,5 +1,6 @@
 libattnscope_a_SOURCES += \
 	%D%/arch.c \
+	%D%/beats.c %D%/beats.h \
 	%D%/course_json.c \
 	%D%/device.c \
 	%D%/device.h \
@@ -8,6 +9,7 @@ libattnscope_a_SOURCES += \
 	%D%/differ.c \
 	%D%/differ.h \
 	%D%/explain.c \
+	%D%/mbarriers.c %D%/mbarriers.h \
 	%D%/occupancy.c \
 	%D%/occupancy.h \
 	%D%/place.c %D%/place.h \

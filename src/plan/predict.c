@@ -126,6 +126,18 @@ static int busiest_of(const double d[PREDICT_PIPES])
     return best;
 }
 
+/* Of warpgroups that work beside each other the simulation has the cycles: what no unit is busy with they wait. */
+static struct phase_cost group_cost(const struct predict_phase *ph, const struct predict_pass *p,
+                                    const struct predict_gpu *g)
+{
+    struct phase_cost c = {.wait = PREDICT_wait_group};
+    demand(ph, g, (double)p->blocks, c.demand);
+    c.unit = (enum predict_unit)busiest_of(c.demand);
+    c.queue = c.demand[c.unit];
+    c.waits = fmax(0, ph->cycles / (double)p->blocks - c.queue);
+    return c;
+}
+
 /* Warps of a block go from barrier to barrier in step, so they wait together and then are in each other's way: the
  * work of the others comes on top of one's own chain, which has one's own work. */
 struct phase_cost phase_cost(const struct predict_phase *ph, const struct predict_pass *p,
@@ -133,6 +145,8 @@ struct phase_cost phase_cost(const struct predict_phase *ph, const struct predic
 {
     struct phase_cost c;
     enum chain_part part = CHAIN_issue;
+    if (ph->cycles > 0)
+        return group_cost(ph, p, g);
     c.waits = chain(ph, p, g, cold, &part);
     demand(ph, g, (double)p->blocks, c.demand);
     c.wait = (enum predict_unit)(PREDICT_wait_alu + (int)part);
@@ -266,7 +280,7 @@ static void add_part(struct predicted_time *out, int pass, int phase, enum predi
     out->part = xrealloc(out->part, (out->parts + 1) * sizeof *out->part);
     out->part[out->parts++] = (struct predict_part){pass, phase, unit, us};
     out->us += us;
-    if (unit >= PREDICT_wait_alu && unit <= PREDICT_wait_issue)
+    if (unit >= PREDICT_wait_alu && unit <= PREDICT_wait_group)
         out->wait_us += us;
 }
 

@@ -12,6 +12,9 @@
  *     a launch takes at least its sectors over the L2's bandwidth and its compulsory bytes over the DRAM's
  *     each launch costs a constant, the run another
  *
+ * Where warpgroups work beside each other (wgmma), a phase takes the cycles that the simulation's clocks gave it
+ * (sim/exec/pace.h), or what its busiest unit is asked for: products, copies and softmax overlap there as the kernel lets them.
+ *
  * After Zhang & Owens (HPCA 2011: counts times throughputs, the slowest part leads) with what that leaves out,
  * latency that too few warps hide. Latencies are those of chain.h; rates are published ones, see predict_gpu.c.
  * Eight factors, of a device and never of a kernel, absorb what ptxas does with PTX and what is not modelled; all 1:
@@ -55,26 +58,27 @@ extern const struct predict_factors predict_unfitted; /* all 1 */
 
 /* What time goes to. First the units of an SM that a launch can fill, then what a lone warp waits for, in the order
  * of enum chain_part, then the rest. */
-#define PREDICT_UNITS(X)                              \
-    X(issue, "instructions issued")                   \
-    X(fma, "f32 arithmetic")                          \
-    X(alu, "integer arithmetic and logic")            \
-    X(half, "f16 arithmetic")                         \
-    X(xu, "exp2 and conversions")                     \
-    X(smem, "wavefronts of shared memory")            \
-    X(l1, "sectors of global memory through the L1")  \
-    X(tensor, "tensor cores")                         \
-    X(wait_alu, "waiting for results of arithmetic")  \
-    X(wait_xu, "waiting for exp2 and conversions")    \
-    X(wait_shared, "waiting for shared memory")       \
-    X(wait_shuffle, "waiting for shuffles and votes") \
-    X(wait_global, "waiting for global memory")       \
-    X(wait_tensor, "waiting for tensor cores")        \
-    X(wait_barrier, "waiting at barriers")            \
-    X(wait_issue, "too few warps to issue from")      \
-    X(l2, "bandwidth of the L2")                      \
-    X(dram, "bandwidth of DRAM")                      \
-    X(tail, "SMs idle at the end")                    \
+#define PREDICT_UNITS(X)                                                      \
+    X(issue, "instructions issued")                                           \
+    X(fma, "f32 arithmetic")                                                  \
+    X(alu, "integer arithmetic and logic")                                    \
+    X(half, "f16 arithmetic")                                                 \
+    X(xu, "exp2 and conversions")                                             \
+    X(smem, "wavefronts of shared memory")                                    \
+    X(l1, "sectors of global memory through the L1")                          \
+    X(tensor, "tensor cores")                                                 \
+    X(wait_alu, "waiting for results of arithmetic")                          \
+    X(wait_xu, "waiting for exp2 and conversions")                            \
+    X(wait_shared, "waiting for shared memory")                               \
+    X(wait_shuffle, "waiting for shuffles and votes")                         \
+    X(wait_global, "waiting for global memory")                               \
+    X(wait_tensor, "waiting for tensor cores")                                \
+    X(wait_barrier, "waiting at barriers")                                    \
+    X(wait_issue, "too few warps to issue from")                              \
+    X(wait_group, "warpgroups that wait for copies, products and each other") \
+    X(l2, "bandwidth of the L2")                                              \
+    X(dram, "bandwidth of DRAM")                                              \
+    X(tail, "SMs idle at the end")                                            \
     X(launch, "launches")
 enum predict_unit {
 #define X(name, what) PREDICT_##name,
@@ -108,6 +112,7 @@ struct predict_phase {
     double machine[SIM_PIPE_COUNT];  /* machine instructions of warps */
     double executed, longest; /* warp instructions of PTX, and those of each block's busiest warp */
     double wavefronts, sectors, products;
+    double cycles; /* of blocks, by the clocks of their warps: sim/exec/pace.h; 0: the chains say */
 };
 struct predict_pass {
     const char *name; /* borrowed */

@@ -169,8 +169,10 @@ enum status courses_read(const json_t *passes, const struct predict_run *r, stru
 
 void courses_clear(struct courses *c)
 {
-    for (size_t i = 0; i < c->n; i++)
+    for (size_t i = 0; i < c->n; i++) {
         free(c->course[i].step);
+        json_decref(c->course[i].beats);
+    }
     free(c->course);
     free(c->phase);
     *c = (struct courses){.n = 0};

@@ -34,6 +34,7 @@ struct course {
     double stands;            /* for so many blocks, itself among them */
     struct course_step *step; /* owned */
     size_t steps;
+    json_t *beats; /* see beats.h; owned, NULL: its warps do not work beside each other */
 };
 /* A phase of a launch. */
 struct course_phase {

@@ -31,6 +31,7 @@ static void read_phase(const json_t *o, struct predict_phase *ph)
     ph->wavefronts = count_of(o, "smem_wavefronts");
     ph->sectors = count_of(o, "global_sectors");
     ph->products = count_of(o, "tensor_ops");
+    ph->cycles = count_of(o, "cycles");
 }
 
 /* Of `pass` as it was counted. */
@@ -53,12 +54,6 @@ static enum status read_phases(const json_t *pass, const struct plan *plan, stru
             return err_set(err, ST_NO, "%s: the chains of %s are not known", plan->desc->name,
                            p->name);
         read_phase(o, &p->phase[i]);
-        if (p->phase[i].machine[SIM_PIPE_tensor] > 0 &&
-            !json_is_number(json_object_get(o, "tensor_ops")))
-            return err_set(err, ST_NO,
-                           "%s: the time model does not know products of a warpgroup (wgmma), "
-                           "which run beside what their warps do",
-                           plan->desc->name);
     }
     return ST_OK;
 }

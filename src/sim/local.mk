@@ -85,6 +85,7 @@ libattnscope_a_SOURCES += \
 	%D%/exec/ops_generic.c \
 	%D%/observe.h \
 	%D%/exec/observe.c %D%/exec/observe.h \
+	%D%/exec/pace.c %D%/exec/pace.h \
 	%D%/exec/phase.c %D%/exec/phase.h \
 	%D%/exec/printf.c \
 	%D%/exec/quick_body.h \

@@ -32,6 +32,16 @@ static const struct {
 #undef X
 };
 
+const char *sim_beat_name(enum sim_beat_kind k)
+{
+    static const char *const names[] = {
+#define X(name, what) #name,
+        SIM_BEATS(X)
+#undef X
+    };
+    return names[k];
+}
+
 const char *sim_pipe_name(enum sim_pipe p)
 {
     return pipes[p].name;

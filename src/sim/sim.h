@@ -207,7 +207,8 @@ struct sim_options {
     X(l2_misses, "sectors not found in the cache")                                                 \
     X(dram_read_bytes, "bytes read behind the cache")                                              \
     X(dram_write_bytes, "bytes that left the cache for DRAM")                                      \
-    X(tensor_ops, "products on tensor cores as the hardware counts them: mma.sync m16n8")          \
+    X(tensor_ops,                                                                                  \
+      "products on tensor cores, each m16n8 of a warp: mma.sync, and N / 8 of wgmma m64nN")        \
     X(barriers, "bar.sync and its kin, a warp each")                                               \
     X(shuffles, "shfl.sync")                                                                       \
     X(votes, "vote, match, redux, elect")                                                          \
@@ -237,6 +238,8 @@ struct sim_phase {
     int64_t begins;   /* instruction of the barrier; -1: the kernel's entry */
     uint64_t times;   /* so often was it begun, over all blocks */
     uint64_t longest; /* warp instructions of the warp that executed most of them, each time */
+    uint64_t
+        cycles; /* of its blocks, where warpgroups work beside each other (wgmma): exec/pace.h; 0: not known */
     struct sim_counts counts;
     uint64_t pipe[SIM_PIPE_COUNT]; /* warp instructions */
 };
@@ -247,6 +250,7 @@ struct sim_phase *sim_phase_at(struct sim_phase **all, size_t *n, size_t *cap, i
  * one, and what comes behind so many steps is summed by phase. Sums over it are those of the block. */
 enum {
     SIM_COURSE_STEPS = 512,
+    SIM_COURSE_BEATS = 1024, /* of more the last are left out */
     SIM_COURSES = 32
 }; /* steps of a course; classes of blocks of which one is kept */
 struct sim_leg {
@@ -254,12 +258,38 @@ struct sim_leg {
     uint64_t rounds;
     uint32_t length, at; /* phases of a round, and which of them it is; outside of loops 1 and 0 */
 };
+/* What happens in a block whose warpgroups work beside each other, by the clocks of exec/pace.h. */
+#define SIM_BEATS(X)                                                    \
+    X(work, "a warpgroup's own instructions: softmax, addresses")       \
+    X(product, "a group of products on the tensor cores")               \
+    X(wait_product, "waits for its products")                           \
+    X(copy, "a copy into shared memory, from its issue to its landing") \
+    X(wait, "waits for a phase of an mbarrier")                         \
+    X(meet, "waits at a barrier of the block or the cluster")
+enum sim_beat_kind {
+#define X(name, what) SIM_BEAT_##name,
+    SIM_BEATS(X)
+#undef X
+        SIM_BEAT_COUNT
+};
+const char *sim_beat_name(enum sim_beat_kind k);
+struct sim_beat {
+    enum sim_beat_kind kind;
+    uint32_t warp; /* the first of its warpgroup; of a copy who asked for it */
+    uint32_t
+        where; /* in shared memory: of a copy, of a product's right operand, of an mbarrier; of a meeting its number */
+    uint32_t of; /* bytes of a copy; parity of a phase; the group of products */
+    uint32_t insn;
+    double from, to; /* cycles */
+};
 struct sim_course {
     uint64_t block, class;
     uint64_t
         stands; /* for so many of the blocks that were run, itself among them; of clusters: clusters */
     struct sim_leg *step;
     size_t steps, cap;
+    struct sim_beat *beat; /* in no order; of a cluster its first block's */
+    size_t beats, beats_cap;
     struct sim_phase *rest; /* behind the last step, by phase */
     size_t rests, rests_cap;
 };

@@ -185,6 +185,8 @@ struct sim_warp {
     size_t copies;   /* of cp.async and of the copy engine under way */
     size_t products; /* of wgmma under way */
     int depth;       /* of its stack of paths */
+    uint32_t asks,
+        asks_parity; /* of one that waits for an mbarrier: which, and for the end of which phase */
 };
 int sim_step_warps(const struct sim_step *s);
 struct sim_warp sim_step_warp(const struct sim_step *s, int warp);
@@ -200,6 +202,15 @@ struct sim_barrier {
     uint32_t arrived, expected; /* threads, in whole warps */
 };
 struct sim_barrier sim_step_barrier(const struct sim_step *s, int id); /* 0 .. 15 */
+
+/* The mbarriers that were made, of a kernel that uses the copy engine: in order of their making. */
+struct sim_mbarrier {
+    uint32_t addr;            /* in shared memory */
+    uint32_t parity, missing; /* of the phase under way: arrivals that it still waits for */
+    int32_t bytes;            /* announced and not come; below 0: come and not announced */
+};
+size_t sim_step_mbarriers(const struct sim_step *s);
+struct sim_mbarrier sim_step_mbarrier(const struct sim_step *s, size_t i);
 
 /* A copy of cp.async, or of the copy engine (one lane, as many bytes as its box has), that has not landed. */
 struct sim_copy {

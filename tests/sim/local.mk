@@ -20,7 +20,7 @@ sim-speed: %D%/speed attnscope attnscope-worker
 unit_tests += %D%/test_counters.t
 %C%_test_counters_t_SOURCES = %D%/test_counters.c %D%/trial.c %D%/trial.h
 %C%_test_counters_t_CPPFLAGS = $(AM_CPPFLAGS) $(CUNIT_CFLAGS) -I$(srcdir)/tests/unit
-EXTRA_DIST += %D%/counters.tsv
+EXTRA_DIST += %D%/counters.tsv %D%/counters_90a.tsv
 # COUNTERS: the folder that `tests/gpu/counters collect` wrote on a machine with a GPU; without it the GPU's figures stay.
 .PHONY: update-counters
 update-counters: %D%/test_counters.t

@@ -515,6 +515,47 @@ static void test_products_that_ail(void)
     "AGAIN: mbarrier.try_wait.parity.shared.b64 %p4, [sm+60000], " parity ";\n@!%p4 bra AGAIN;\n"
 #define READ "ld.shared.u32 %r9, [sm+512];\n"
 
+/* Cycles of the launch's block, by its warps' clocks. */
+static double cycles_of(const char *body, uint32_t threads)
+{
+    struct trial t = run(body, threads);
+    double sum = 0;
+    CU_ASSERT(t.st == ST_OK);
+    for (size_t i = 0; i < t.r.phases; i++)
+        sum += (double)t.r.phase[i].cycles;
+    end(&t);
+    return sum;
+}
+
+#define EX2(n)                                                                         \
+    "mov.u32 %r5, 0;\nTURN" n ": ex2.approx.ftz.f32 %f9, %f9;\nadd.u32 %r5, %r5, 1;\n" \
+    "setp.lt.u32 %p2, %r5, 400;\n@%p2 bra TURN" n ";\n"
+#define WIDE PRODUCT PRODUCT PRODUCT PRODUCT PRODUCT PRODUCT PRODUCT PRODUCT
+
+static void test_pace(void)
+{
+    const char *const none = READY "mov.f32 %f9, 0f00000000;\n";
+    struct str both = {0}, work = {0}, product = {0}, apart = {0};
+    str_addf(&work, "%s%s", none, EX2("A"));
+    str_addf(&product, "%s%s%s", READY FENCE, WIDE WIDE WIDE WIDE, COMMIT WAIT0);
+    str_addf(&both, "%s%s%s%s%s", none, FENCE WIDE WIDE WIDE WIDE, COMMIT, EX2("A"), WAIT0);
+    str_addf(&apart, "%s%s%s%s%s", none, FENCE WIDE WIDE WIDE WIDE, COMMIT, WAIT0, EX2("A"));
+    const double begin_to_end = cycles_of(none, 128), w = cycles_of(str_text(&work), 128),
+                 p = cycles_of(str_text(&product), 128), b = cycles_of(str_text(&both), 128),
+                 a = cycles_of(str_text(&apart), 128);
+    CU_ASSERT_EQUAL(begin_to_end, 0); /* no wgmma, no clocks */
+    CU_ASSERT_EQUAL(w, 0);
+    CU_ASSERT(a > b + 300 &&
+              b > p); /* work beside the products is for nothing, as far as they go */
+    /* a second warpgroup does its own beside: products of two share the tensor cores, all else is apart */
+    const double p2 = cycles_of(str_text(&product), 256);
+    CU_ASSERT(p2 > p + 100);
+    str_free(&both);
+    str_free(&work);
+    str_free(&product);
+    str_free(&apart);
+}
+
 static void test_mbarriers_that_ail(void)
 {
     /* whoever arrives or asks comes behind the init, of another warp and of the same */
@@ -564,6 +605,7 @@ static const struct tap_test tests[] = {
     {"bytes there and back", test_plain_bytes},
     {"tensor maps that a driver refuses", test_maps},
     {"products that go wrong are told", test_products_that_ail},
+    {"clocks of warpgroups", test_pace},
     {"mbarriers that go wrong are told", test_mbarriers_that_ail},
     {"copies that go wrong are told", test_copies_that_ail},
 };

@@ -139,7 +139,7 @@ json_t *answer_printed(const struct sim_answer *a, bool *cut)
 static json_t *phase_of(const json_t *from)
 {
     static const char *const names[] = {
-        "chain",           "machine",        "trips",      "longest", "warp_instructions",
+        "chain",           "machine",        "trips",      "longest", "cycles", "warp_instructions",
         "smem_wavefronts", "global_sectors", "tensor_ops", "file",    "line"};
     json_t *o = json_object();
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

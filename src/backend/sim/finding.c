@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/sanitize.h"
 #include "base/number.h"
+#include "plan/mbarriers.h"
 #include "plan/place.h"
 #include "sim/hazard.h"
 
@@ -95,12 +96,25 @@ static bool is_variable(const char *symbol, const char *name)
     return at && !*at;
 }
 
+/* An mbarrier is called what the source calls it. */
+static struct plan_spot with_mbarriers(const struct finding_scene *s, struct plan_spot spot)
+{
+    struct mbarriers m;
+    if (!s->plan || !spot.buffer || spot.other)
+        return spot;
+    mbarriers_read(s->plan, &m);
+    const char *name = mbarriers_find(&m, spot.buffer->offset + spot.offset);
+    if (name)
+        snprintf(spot.text, sizeof spot.text, "%s", name);
+    return spot;
+}
+
 struct plan_spot finding_spot(const struct finding_scene *s, uint64_t addr)
 {
     uint64_t offset;
     const char *symbol = sim_program_shared(s->program, addr, &offset);
     if (!symbol)
-        return plan_place(s->pass, dynamic_base(s->program), (int64_t)addr);
+        return with_mbarriers(s, plan_place(s->pass, dynamic_base(s->program), (int64_t)addr));
     for (int i = 0; i < s->pass->nsmem; i++) {
         const struct plan_smem *b = &s->pass->smem[i];
         if (b->is_static && is_variable(symbol, b->name))

@@ -17,6 +17,7 @@ struct finding_scene {
     const struct sim_launch *launch;
     const struct plan_pass *pass;
     const struct shape *shape;
+    const struct plan *plan; /* for the names of its mbarriers; NULL: they have none */
 };
 
 /* Appends an object for each fault and each hazard of `r` to `list`, those of the same kind, buffer and lines as one, and

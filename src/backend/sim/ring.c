@@ -288,7 +288,7 @@ static enum status launch(struct world *w, int gpu, int i, const struct sim_laun
     struct sim_result got = {0};
     struct sim_options o = options_of(w, shape_flops(shape));
     o.l1_bytes = l1_share(w, pass, (uint64_t)l->grid[0] * l->grid[1] * l->grid[2]);
-    const struct finding_scene scene = {w->program[i], c->memory, l, pass, shape};
+    const struct finding_scene scene = {w->program[i], c->memory, l, pass, shape, NULL};
     enum status st = sim_run(w->program[i], c->memory, l, &o, &got, err);
     w->sum[i].cached = o.l2_bytes > 0;
     sum_add(&w->sum[i], &got, 1);

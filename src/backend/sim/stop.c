@@ -79,6 +79,8 @@ static json_t *next_json(const struct debugged *d, int warp)
     return o;
 }
 
+enum { MBARRIERS_SHOWN = 64 };
+
 static json_t *warp_json(const struct debugged *d, int i)
 {
     static const char *const waits[] = {
@@ -94,9 +96,27 @@ static json_t *warp_json(const struct debugged *d, int i)
     json_object_set_new(o, "products", json_integer((json_int_t)w.products));
     json_object_set_new(o, "barrier",
                         w.waits == SIM_WAITS_BARRIER ? json_integer(w.barrier) : json_null());
+    if (w.waits == SIM_WAITS_MBARRIER) {
+        json_object_set_new(o, "asks", json_string(finding_spot(&d->stage.scene, w.asks).text));
+        json_object_set_new(o, "asks_parity", json_integer((json_int_t)w.asks_parity));
+    }
     if (w.waits != SIM_WAITS_ENDED)
         put_place(d, w.insn, o);
     return o;
+}
+
+static json_t *mbarriers_json(const struct debugged *d)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < sim_step_mbarriers(d->step) && i < MBARRIERS_SHOWN; i++) {
+        const struct sim_mbarrier m = sim_step_mbarrier(d->step, i);
+        json_array_append_new(list, json_pack("{s:s, s:I, s:I, s:I, s:I}", "name",
+                                              finding_spot(&d->stage.scene, m.addr).text, "offset",
+                                              (json_int_t)m.addr, "parity", (json_int_t)m.parity,
+                                              "missing", (json_int_t)m.missing, "bytes",
+                                              (json_int_t)m.bytes));
+    }
+    return list;
 }
 
 static json_t *warps_json(const struct debugged *d)
@@ -314,6 +334,7 @@ json_t *debug_stop_json(struct debugged *d)
     json_object_set_new(o, "warps", warps_json(d));
     json_object_set_new(o, "paths", paths_json(d));
     json_object_set_new(o, "barriers", barriers_json(d));
+    json_object_set_new(o, "mbarriers", mbarriers_json(d));
     json_object_set_new(o, "smem", debug_smem_json(d));
     json_object_set_new(o, "trail", debug_trail_json(d));
     json_object_set_new(o, "recent", debug_recent_json(d));

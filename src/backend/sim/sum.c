@@ -46,6 +46,7 @@ static void add_courses(struct sim_sum *s, const struct sim_result *r, uint64_t 
         c->stands *= weight;
         c->step = copy_of(c->step, c->steps, sizeof *c->step);
         c->rest = copy_of(c->rest, c->rests, sizeof *c->rest);
+        c->beat = copy_of(c->beat, c->beats, sizeof *c->beat);
     }
 }
 
@@ -66,6 +67,7 @@ void sum_add(struct sim_sum *s, const struct sim_result *r, uint64_t weight)
             sim_phase_at(&s->phase, &s->phases, &s->phases_cap, r->phase[i].begins);
         to->times += weight * r->phase[i].times;
         to->longest += weight * r->phase[i].longest;
+        to->cycles += weight * r->phase[i].cycles;
         add_counts(&to->counts, &r->phase[i].counts, weight);
         add_pipes(to->pipe, r->phase[i].pipe, weight);
     }
@@ -77,6 +79,7 @@ void sum_clear(struct sim_sum *s)
     for (size_t i = 0; i < s->courses; i++) {
         free(s->course[i].step);
         free(s->course[i].rest);
+        free(s->course[i].beat);
     }
     free(s->course);
     free(s->insn);
@@ -126,8 +129,6 @@ struct counter_values sum_counters(const struct sim_sum *s, const struct sim_cou
     counter_values_clear(&v);
     for (size_t i = 0; i < sizeof same / sizeof *same; i++)
         v.v[same[i].counter] = (double)sim_count_get(c, same[i].count);
-    if (s->warpgroups)
-        v.v[COUNTER_tensor_ops] = NAN;
     v.v[COUNTER_smem_conflicts] = (double)c->smem_wavefronts - (double)c->smem_wavefronts_ideal;
     if (c->executions)
         v.v[COUNTER_active_lanes] = (double)c->lanes / (double)c->executions;
@@ -306,6 +307,8 @@ static void add_chain(const struct chain_phase *c, const struct sim_phase *ph, j
     json_object_set_new(o, "machine", machine);
     json_object_set_new(o, "trips", json_real(c->trips));
     json_object_set_new(o, "longest", json_real((double)ph->longest));
+    if (ph->cycles)
+        json_object_set_new(o, "cycles", json_real((double)ph->cycles));
 }
 
 /* The phases behind the last that is listed, as one without a chain. */
@@ -315,6 +318,7 @@ static struct sim_phase rest_of(const struct sim_sum *s)
     for (size_t i = LISTED_MOST + 1; i < s->phases; i++) {
         rest.times += s->phase[i].times;
         rest.longest += s->phase[i].longest;
+        rest.cycles += s->phase[i].cycles;
         sim_counts_add(&rest.counts, &s->phase[i].counts);
         for (int k = 0; k < SIM_PIPE_COUNT; k++)
             rest.pipe[k] += s->phase[i].pipe[k];
@@ -378,6 +382,19 @@ static json_t *step_json(const struct sim_sum *s, const struct sim_phase *ph)
     return o;
 }
 
+/* Each as [kind, warp, where, of, from, to]. */
+static json_t *beats_json(const struct sim_course *c)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < c->beats; i++) {
+        const struct sim_beat *b = &c->beat[i];
+        json_array_append_new(list, json_pack("[s, I, I, I, f, f]", sim_beat_name(b->kind),
+                                              (json_int_t)b->warp, (json_int_t)b->where,
+                                              (json_int_t)b->of, b->from, b->to));
+    }
+    return list;
+}
+
 static json_t *course_json(const struct sim_sum *s, const struct sim_course *c)
 {
     json_t *steps = json_array(), *rest = json_array();
@@ -393,8 +410,11 @@ static json_t *course_json(const struct sim_sum *s, const struct sim_course *c)
         json_object_set_new(o, "times", json_integer((json_int_t)c->rest[i].times));
         json_array_append_new(rest, o);
     }
-    return json_pack("{s:I, s:I, s:o, s:o}", "block", (json_int_t)c->block, "stands",
-                     (json_int_t)c->stands, "steps", steps, "rest", rest);
+    json_t *o = json_pack("{s:I, s:I, s:o, s:o}", "block", (json_int_t)c->block, "stands",
+                          (json_int_t)c->stands, "steps", steps, "rest", rest);
+    if (c->beats)
+        json_object_set_new(o, "beats", beats_json(c));
+    return o;
 }
 
 json_t *sum_courses_json(const struct sim_sum *s)

@@ -16,7 +16,6 @@ struct sim_sum {
     bool
         scaled; /* a run counted more than once: what hangs on the order of all blocks is unknown */
     bool cached;     /* there was a cache */
-    bool warpgroups; /* wgmma: how the hardware counts them as tensor_ops is not known */
     struct sim_counts total;
     uint64_t pipe[SIM_PIPE_COUNT];
     size_t insns, phases, phases_cap;

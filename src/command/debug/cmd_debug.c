@@ -26,7 +26,7 @@ struct stop_row {
     int ended;
     char *access_space, *element;
     double wavefronts, sectors, ideal, value;
-    json_t *block, *next, *did, *warps, *paths, *barriers, *problem, *mark, *found, *printed, *smem,
+    json_t *block, *next, *did, *warps, *paths, *barriers, *mbarriers, *problem, *mark, *found, *printed, *smem,
         *trail, *displays, *recent, *flight, *names;
 };
 // clang-format off
@@ -61,6 +61,7 @@ static const struct field stop_fields[] = {
     FIELD(FIELD_JSON, stop_row, warps, .doc = "Every warp: waits (runs, barrier, mbarrier, ended), barrier, active and live lanes as masks, steps, copies under way, place."),
     FIELD(FIELD_JSON, stop_row, paths, .doc = "Lanes that parted: mask, line, and the line where they meet; the first runs."),
     FIELD(FIELD_JSON, stop_row, barriers, .doc = "Barriers where somebody has arrived: id, arrived and expected threads."),
+    FIELD(FIELD_JSON, stop_row, mbarriers, .doc = "Of a kernel that uses the copy engine its mbarriers: name (of the source, where that is understood), offset in shared memory, and of the phase under way parity, missing arrivals, bytes announced and not come."),
     FIELD(FIELD_JSON, stop_row, problem, .doc = "The hazard or fault that stopped it, as sanitize has it."),
     FIELD(FIELD_JSON, stop_row, mark, .doc = "The break or watch that stopped it: number, text, before, after."),
     FIELD(FIELD_JSON, stop_row, found, .doc = "What was asked for: values, registers, hazards, buffers, copies, breaks."),
@@ -161,6 +162,7 @@ static void fill_parts(struct stop_row *row, const struct debugger *d)
     row->warps = part(stop, "warps");
     row->paths = part(stop, "paths");
     row->barriers = part(stop, "barriers");
+    row->mbarriers = part(stop, "mbarriers");
     row->problem = part(stop, "problem");
     row->mark = part(stop, "mark");
     row->found = part(stop, "found");

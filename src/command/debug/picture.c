@@ -357,8 +357,11 @@ void debug_warps_text(const struct debugger *d, struct str *out)
             str_addf(out, "%s ", place);
             if (!strcmp(waits, "barrier"))
                 str_addf(out, "waits at barrier %lld, ", (long long)json_int_of(w, "barrier"));
-            else if (!strcmp(waits, "mbarrier"))
-                str_add(out, "asks an mbarrier, ");
+            else if (!strcmp(waits, "mbarrier")) {
+                const char *asks = json_text_of(w, "asks");
+                str_addf(out, "asks %s for the end of its phase of parity %lld, ",
+                         asks ? asks : "an mbarrier", (long long)json_int_of(w, "asks_parity"));
+            }
             str_addf(out, "%d lane%s, %lld steps", lanes, lanes == 1 ? "" : "s",
                      (long long)json_int_of(w, "steps"));
             if (copies > 0)
@@ -392,6 +395,29 @@ void debug_paths_text(const struct debugger *d, struct str *out)
     }
 }
 
+/* "k_here[1]: phase of parity 0 lacks 1 arrival and 16384 bytes; warps 0 1 2 3 ask for its end" */
+static void add_mbarrier(const json_t *stop, const char *name, const json_t *b, struct str *out)
+{
+    const int64_t missing = json_int_of(b, "missing"), bytes = json_int_of(b, "bytes"),
+                  parity = json_int_of(b, "parity");
+    const json_t *w;
+    bool first = true;
+    size_t k;
+    str_addf(out, "%s: phase of parity %lld lacks %lld arrival%s", name, (long long)parity,
+             (long long)missing, missing == 1 ? "" : "s");
+    if (bytes)
+        str_addf(out, " and %lld bytes", (long long)bytes);
+    json_array_foreach(json_object_get(stop, "warps"), k, w)
+    {
+        const char *asks = json_text_of(w, "asks");
+        if (!asks || strcmp(asks, name) != 0)
+            continue;
+        str_addf(out, "%s %zu", first ? "; asked by warp" : "", k);
+        first = false;
+    }
+    str_addc(out, '\n');
+}
+
 void debug_barriers_text(const struct debugger *d, struct str *out)
 {
     const json_t *stop = debugger_stop(d), *b, *w;
@@ -413,6 +439,11 @@ void debug_barriers_text(const struct debugger *d, struct str *out)
     }
     if (!json_array_size(json_object_get(stop, "barriers")))
         str_add(out, "nobody waits at a barrier\n");
+    json_array_foreach(json_object_get(stop, "mbarriers"), i, b)
+    {
+        const char *name = json_text_of(b, "name");
+        add_mbarrier(stop, name ? name : "mbarrier", b, out);
+    }
 }
 
 /* A line of the kernel's own file, with the blanks before it; the caller frees it, NULL: there is none. */

@@ -11,6 +11,7 @@
 #include "sim/exec/course.h"
 #include "sim/exec/flight.h"
 #include "sim/exec/guest.h"
+#include "sim/exec/pace.h"
 #include "sim/exec/phase.h"
 
 #define SPINS_MAX 4 /* rounds in which nobody does more than to ask in vain */
@@ -118,6 +119,7 @@ void worker_close(struct worker *t)
         free(t->block.warp[i].wgmma);
     }
     free(t->block.flight);
+    pace_free(t->block.pace);
     free(t->memo);
     free(t->tally);
     free(t->runs);
@@ -197,6 +199,7 @@ void block_begin(struct worker *t, uint64_t index)
     for (int i = 0; i < b->nwarps; i++)
         warp_begin(t, i);
     flight_begin(b);
+    pace_begin(b);
     phase_block_begin(b);
 }
 
@@ -293,7 +296,9 @@ static enum round_end one_round(struct worker *t, uint64_t round, const atomic_b
             continue;
         ran = true;
         w->yields = false;
+        pace_turn(w);
         t->warp_run(w, t->quantum);
+        pace_turn_ends(w);
         if (!w->yields)
             worked = true;
         if (!w->depth) {

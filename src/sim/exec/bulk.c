@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/exec/flight.h"
+#include "sim/exec/pace.h"
 
 static uint64_t reg64(const struct warp *w, uint32_t ref, int lane)
 {
@@ -192,6 +193,7 @@ static void land(struct block *b, uint32_t i)
         const uint32_t agent = flight_agent(b, f.barrier, &lane);
         hazard_agent_arrive(b->worker->hazard, agent, lane, f.mark, f.barrier);
     }
+    pace_landed(b, f.barrier, f.lands);
     mbarrier_bytes(b, f.barrier, f.bytes);
 }
 
@@ -454,6 +456,7 @@ static void issue(struct warp *w, const struct code *c, int lane)
                     "the copy engine may not see that it was initialised: no fence.mbarrier_init "
                     "and no fence.proxy.async since");
     count_copy(w, c, &f);
+    f.lands = f.loads ? pace_copy(w, f.shared, f.bytes) : 0;
     if (worker_of(w)->hazard)
         watch_shared(w, c, &f);
     all->copy[all->copies++] = f;

@@ -87,6 +87,7 @@ static void add_counts(struct sim_phase *to, const struct sim_phase *from)
 {
     to->times += from->times;
     to->longest += from->longest;
+    to->cycles += from->cycles;
     sim_counts_add(&to->counts, &from->counts);
     for (int i = 0; i < SIM_PIPE_COUNT; i++)
         to->pipe[i] += from->pipe[i];
@@ -105,13 +106,14 @@ void course_add(struct sim_course *c, const struct sim_phase *phase)
 
 void course_reset(struct sim_course *c)
 {
-    c->steps = c->rests = 0;
+    c->steps = c->rests = c->beats = 0;
 }
 
 void course_free(struct sim_course *c)
 {
     free(c->step);
     free(c->rest);
+    free(c->beat);
     *c = (struct sim_course){.block = 0};
 }
 
@@ -131,6 +133,9 @@ static void take(struct sim_course *to, const struct sim_course *c, uint64_t blo
                               .step = copy_of(c->step, c->steps, sizeof *c->step),
                               .steps = c->steps,
                               .cap = c->steps + 1,
+                              .beat = copy_of(c->beat, c->beats, sizeof *c->beat),
+                              .beats = c->beats,
+                              .beats_cap = c->beats + 1,
                               .rest = copy_of(c->rest, c->rests, sizeof *c->rest),
                               .rests = c->rests,
                               .rests_cap = c->rests + 1};

@@ -19,6 +19,7 @@ struct bulk_flight {
     uint32_t bytes;
     uint32_t group;  /* of a store; 0: not committed */
     uint32_t mark;   /* hazard_agent_mark() of a load */
+    double lands;    /* pace_copy() of a load */
     uint64_t global; /* of plain bytes */
     int32_t at[TENSOR_MAP_RANK];
     struct tensor_map map; /* rank 0: plain bytes */

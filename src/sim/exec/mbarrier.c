@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sim/exec/mbarrier.h"
 
+#include "sim/exec/pace.h"
+
 #include <string.h>
 
 struct mbarrier mb_read(const uint8_t *p)
@@ -35,6 +37,7 @@ void mb_settle(struct block *in, uint32_t addr, struct mbarrier *b)
     b->missing = b->count;
     b->parity ^= 1;
     in->changes++;
+    pace_phase_ends(in, addr);
     if (in->worker->hazard)
         hazard_mbarrier_complete(in->worker->hazard, addr);
 }

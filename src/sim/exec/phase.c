@@ -4,6 +4,7 @@
 #include "sim/exec/phase.h"
 
 #include "sim/exec/course.h"
+#include "sim/exec/pace.h"
 
 /* The block's totals so far. */
 static struct sim_phase totals(const struct block *b)
@@ -15,6 +16,7 @@ static struct sim_phase totals(const struct block *b)
         p.counts.executions += t->pipe[i];
     }
     p.counts.lanes = t->lanes;
+    p.cycles = (uint64_t)pace_cycles(b) * b->cluster;
     return p;
 }
 
@@ -49,7 +51,9 @@ static void close_phase(struct block *b)
     }
     sim_counts_add(&p->counts, &own.counts);
     p->times++;
+    own.cycles = now.cycles - t->before.cycles;
     p->longest += own.longest;
+    p->cycles += own.cycles;
     course_add(&t->course, &own);
     t->before = now;
 }

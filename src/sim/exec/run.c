@@ -17,6 +17,7 @@
 #include "sim/exec/course.h"
 #include "sim/exec/flight.h"
 #include "sim/exec/observe.h"
+#include "sim/exec/pace.h"
 #include "sim/exec/phase.h"
 #include "sim/observe.h"
 #include "sim/ptx.h"
@@ -354,6 +355,7 @@ static void merge(struct run *r, struct worker *t, const struct sim_counts *insn
             sim_phase_at(&res->phase, &res->phases, &r->phases_cap, t->phase[i].begins);
         to->times += t->phase[i].times;
         to->longest += t->phase[i].longest;
+        to->cycles += t->phase[i].cycles;
         sim_counts_add(&to->counts, &t->phase[i].counts);
         for (int k = 0; k < SIM_PIPE_COUNT; k++)
             to->pipe[k] += t->phase[i].pipe[k];
@@ -381,6 +383,8 @@ static void *work(void *arg)
                          .constants = r->constants,
                          .params = r->launch->params};
     worker_open(t);
+    if (t->counters)
+        t->block.pace = pace_new(t->program, &t->block);
     if (r->hazards)
         t->hazard = hazard_block_new(r->hazards);
     if (r->feed)

@@ -69,6 +69,8 @@ struct sim_warp sim_step_warp(const struct sim_step *s, int warp)
     for (uint32_t i = 0; f && i < f->copies; i++)
         x.copies += f->copy[i].warp == warp;
     x.products = w->wgmmas;
+    x.asks = w->asks;
+    x.asks_parity = w->asks_parity;
     return x;
 }
 
@@ -87,6 +89,22 @@ struct sim_barrier sim_step_barrier(const struct sim_step *s, int id)
         return (struct sim_barrier){0};
     const struct barrier *b = &s->worker.block.barrier[0][id];
     return (struct sim_barrier){b->arrived, b->expected};
+}
+
+size_t sim_step_mbarriers(const struct sim_step *s)
+{
+    const struct flight *f = s->worker.block.flight;
+    return f ? f->barriers : 0;
+}
+
+struct sim_mbarrier sim_step_mbarrier(const struct sim_step *s, size_t i)
+{
+    const struct flight *f = s->worker.block.flight;
+    struct mbarrier_state state = {0};
+    if (!f || i >= f->barriers)
+        return (struct sim_mbarrier){0};
+    (void)mbarrier_state(&s->worker.block, f->barrier[i].addr, &state);
+    return (struct sim_mbarrier){f->barrier[i].addr, state.parity, state.missing, state.bytes};
 }
 
 /* The i-th of those that the copy engine makes for the warp. */

@@ -7,6 +7,7 @@
 #include "sim/exec/flight.h"
 #include "sim/exec/guest.h"
 #include "sim/exec/mbarrier.h"
+#include "sim/exec/pace.h"
 #include "sim/exec/phase.h"
 #include "sim/exec/worker.h"
 
@@ -46,6 +47,8 @@ static uint32_t hazard_id(uint32_t rank, uint32_t id)
 static void barrier_open(struct block *b, uint32_t rank, int id, const struct code *last)
 {
     struct barrier *bar = &b->barrier[rank][id];
+    const uint32_t key = rank * 16 + (uint32_t)id;
+    pace_open(b, key);
     const bool whole =
         b->cluster == 1 && (!bar->expected || bar->expected >= (uint32_t)b->nwarps * 32);
     for (int i = 0; i < b->nwarps; i++) {
@@ -53,6 +56,7 @@ static void barrier_open(struct block *b, uint32_t rank, int id, const struct co
         if (w->wait != WAIT_BARRIER || w->barrier != id || w->rank != rank)
             continue;
         w->wait = WAIT_NOTHING;
+        pace_leave(w, key);
         const struct code *c = &b->program->code[w->waits_at];
         last = c;
         const uint32_t m = w->barrier_mask;
@@ -119,6 +123,7 @@ static void meeting_settle(struct block *b, const struct code *last)
     b->meeting_warps = 0;
     b->meetings++;
     b->changes++;
+    pace_open(b, PACE_MEETING);
     if (b->worker->hazard)
         hazard_mbarrier_complete(b->worker->hazard, MEETING_ADDR);
     for (int i = 0; i < b->nwarps; i++) {
@@ -126,6 +131,7 @@ static void meeting_settle(struct block *b, const struct code *last)
         if (w->wait != WAIT_CLUSTER)
             continue;
         w->wait = WAIT_NOTHING;
+        pace_leave(w, PACE_MEETING);
         last = &b->program->code[w->waits_at];
         tell_meeting(w, w->barrier_mask, false);
     }
@@ -162,6 +168,7 @@ static bool meeting(struct warp *w, const struct code *c, uint32_t m)
         w->arrived = b->meetings + 1;
         if (c->kind || w->init_fenced)
             tell_meeting(w, m, true);
+        pace_meet(w, PACE_MEETING);
         b->meeting_warps++;
         meeting_settle(b, c);
         return false;
@@ -170,6 +177,7 @@ static bool meeting(struct warp *w, const struct code *c, uint32_t m)
         meeting_misuse(w, c, m, false);
     w->waited = w->arrived;
     if (w->arrived <= b->meetings) {
+        pace_leave(w, PACE_MEETING);
         tell_meeting(w, m, false);
         return false;
     }
@@ -195,6 +203,7 @@ bool barrier_arrive(struct warp *w, const struct code *c, uint32_t m)
                     "lanes 0x%08" PRIx32 " of 0x%08" PRIx32 " reach barrier %" PRIu32, m, w->live,
                     id);
     struct barrier *bar = &b->barrier[w->rank][id];
+    pace_meet(w, w->rank * 16 + id);
     if (count)
         bar->expected = count;
     bar->arrived += 32;
@@ -427,9 +436,12 @@ void warp_mbarrier(struct warp *w, const struct code *c, uint32_t m, const uint3
         watch_object(w, c, op, good, addr);
     if (t->hazard && good && (op == OP_MBARRIER_ARRIVE || op == OP_CP_ASYNC_MBARRIER))
         hazard_mbarrier_arrive(t->hazard, (uint32_t)w->id, good, addr, op == OP_CP_ASYNC_MBARRIER);
-    for (int i = 0; i < 32; i++)
+    for (int i = 0; i < 32; i++) {
+        if (good >> i & 1 && (op == OP_MBARRIER_ARRIVE || op == OP_CP_ASYNC_MBARRIER))
+            pace_arrive(w, addr[i]);
         if (good >> i & 1)
             mb_lane(w, c, i, addr[i], &yes);
+    }
     if (t->counters && good) {
         COUNT(t, c, smem_requests, 1);
         COUNT(t, c, smem_wavefronts, 1);
@@ -442,6 +454,9 @@ void warp_mbarrier(struct warp *w, const struct code *c, uint32_t m, const uint3
         hazard_mbarrier_wait(t->hazard, (uint32_t)w->id, yes, addr);
     w->pred[c->pd] = (w->pred[c->pd] & ~m) | (yes & m);
     w->yields = (yes & m) != m;
+    if (good)
+        pace_ask(w, addr[__builtin_ctz(good)],
+                 c->kind ? reg32(w, c->b)[__builtin_ctz(good)] & 1 : 0, !w->yields);
     if (w->yields) {
         const int lane = __builtin_ctz(m & ~yes);
         w->asks = addr[lane];

@@ -45,6 +45,7 @@ struct wgmma_flight {
     uint32_t group; /* 0: not committed */
     bool add;
     uint32_t mark; /* hazard_agent_mark() of its group */
+    double ends;   /* see pace.h */
     uint64_t descriptor[2];
     uint32_t a[4][32];
 };
@@ -128,6 +129,7 @@ struct block {
     bool ended;            /* by trap, assert, deadlock */
     int64_t phase;         /* instruction of the barrier that began it, -1: none */
     struct flight *flight; /* of the copy engine; NULL: the program asks nothing of it */
+    struct pace *pace;     /* NULL: nobody asks when */
 };
 
 /* What the worker does for the instructions; all are called with the code that runs. */
