@@ -96,6 +96,7 @@ libattnscope_a_SOURCES += \
 	%D%/show/simulated.c %D%/show/simulated.h \
 	%D%/show/looked.c %D%/show/looked.h \
 	%D%/show/block_steps.c %D%/show/block_steps.h \
+	%D%/show/roles.c %D%/show/roles.h \
 	%D%/show/source.c %D%/show/alone.c \
 	%D%/show/source.h %D%/show/alone.h \
 	%D%/ask/simulate.c %D%/ask/simulate.h \

@@ -13,6 +13,7 @@ chart_files = \
   %D%/lanes.c \
   %D%/source.c \
   %D%/window.c \
+  %D%/roles.c \
   %D%/trail.c \
   %D%/sm.c \
   %D%/roofline.c \
@@ -32,6 +33,7 @@ libattnscope_a_SOURCES += $(chart_files) \
   %D%/grid.h \
   %D%/samples.h \
   %D%/phases.h %D%/phases.c \
+  %D%/roles.h \
   %D%/scale.h %D%/scale.c \
   %D%/slots.h %D%/slots.c \
   %D%/spread.h %D%/spread.c \

@@ -99,6 +99,25 @@ is "  in predicted microseconds" says "$(cat t.svg)" 'predicted [0-9.]+ us, off 
 run -c 'timeline fa2 S=1k causal backend=sim gpu=H200' -c 'export t.html'
 is "as HTML" says "$(cat t.html)" 'products, exp2/cvt.* \(fa2\.cu:'
 
+# Warpgroups of a block: who copies, who multiplies, what is under way meanwhile, who waits for which mbarrier.
+run timeline fa3_warpspec S=512 H=1 D=128 gpu=H200 origin=sim block=0
+is "copies have a line for each place" says "$out" '^to Ks\[1\] +>'
+is "a consumer waits for Q" says "$out" '^wg 0 consumer .*\.q_here/0\.'
+is "  its products are under way on a line of their own" says "$out" '^  products of +=.*Ks\[0\]=.*Vs\[0\]='
+is "the producer waits until a place is free" says "$out" '^wg 2 producer .*\.k_free\[0\]/0\.'
+is "  what letters mean" says "$out" '> a copy under way  \. waits for an'
+run timeline fa3_pingpong S=512 H=1 D=128 gpu=H200 origin=sim block=0
+is "warpgroups that take turns meet" says "$out" '^wg 1 consumer .*\|\|\|'
+run timeline fa2 S=512 H=1 D=64 gpu=H200 origin=sim block=0
+is "a kernel without warpgroups has no such lines" silent "$(printf '%s' "$out" | grep consumer)"
+run timeline fa3_persistent S=300 H=1 D=256 gpu=H200 origin=sim --json
+is "as data, by the names of the source" says "$out" '"name": *"v_here\[1\]"'
+is "  parity and bytes" says "$out" '"parity": *[01].*"bytes": *[0-9]+|"bytes": *[0-9]+.*"parity": *[01]'
+run -c 'timeline fa3_warpspec S=512 H=1 D=128 gpu=H200 origin=sim block=0' -c 'export figure=roles t.svg' -c 'export t.html'
+is "as SVG" says "$(cat t.svg)" 'wg 2 producer'
+is "  a hint says what and when" says "$(cat t.svg)" 'waits for an mbarrier, k_free\[0\]/0'
+is "as HTML" says "$(cat t.html)" 'wg 2 producer'
+
 run timeline row_full S=512 H=2 gpu=H200
 is "one query is no tile of queries" says "$out" 'A\.\.Z: the 512 queries in order'
 run timeline row_full S=512 H=2 backend=sim blocks=few gpu=H200 block=0

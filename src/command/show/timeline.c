@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/number.h"
+#include "plan/beats.h"
 #include "backend/backend.h"
 #include "command/ask/plan_here.h"
 #include "command/ask/predicted.h"
@@ -188,6 +189,7 @@ static enum status fill_simulated(struct session *s, const struct request *r, in
     if (st == ST_OK)
         st = courses_read(row->counted_phases, &run, &out->courses, why);
     if (st == ST_OK) {
+        beats_read(row->counted_phases, &plan, &out->courses);
         g.factors = predicted_factors(s, dev, &whose)->factors;
         courses_times(&out->courses, &run, &g);
         st = predict_schedule(&plan, &run, &g, &out->schedule, why);

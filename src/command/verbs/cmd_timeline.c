@@ -12,6 +12,7 @@
 #include "command/output.h"
 #include "command/session.h"
 #include "command/show/block_steps.h"
+#include "command/show/roles.h"
 #include "command/show/timeline.h"
 #include "command/verbs/verbs.h"
 #include "draw/timeline.h"
@@ -275,6 +276,26 @@ static void add_block_line(struct session *s, struct cmd_call *c, const struct t
     canvas_free(canvas);
 }
 
+/* Where warpgroups work beside each other: who does what, copies and products under way. */
+static void add_roles(struct session *s, struct cmd_call *c, const struct timeline *t,
+                      const struct sched_block *b, bool text)
+{
+    const int width = s->front.width > 40 ? s->front.width : 78;
+    struct chart *chart = roles_chart(t, b, width - 16);
+    if (!chart)
+        return;
+    if (text) {
+        struct canvas *canvas = canvas_new(width, role_lines(chart->model), s->front.glyphs);
+        const struct rect all = {0, 0, canvas->w, canvas->h};
+        chart_roles.cells(canvas, all, chart->model, &CHART_WHOLE);
+        canvas_to_text(canvas, c->out);
+        canvas_free(canvas);
+        while (c->out->len > 1 && c->out->data[c->out->len - 2] == '\n')
+            c->out->data[--c->out->len] = 0;
+    }
+    charts_add(&c->charts, chart);
+}
+
 static enum status print_block(struct session *s, struct cmd_call *c, const struct timeline *t,
                                int64_t block, struct err *err)
 {
@@ -298,6 +319,8 @@ static enum status print_block(struct session *s, struct cmd_call *c, const stru
         lines_wrap(c->out, from, call_width(s, c));
         add_block_line(s, c, t, b);
     }
+    if (st == ST_OK)
+        add_roles(s, c, t, b, f == FORMAT_TEXT);
     if (st == ST_OK) {
         rows_show(s, c->out, &rows, &step_columns, f, call_width(s, c));
         call_remember(s, c, &rows, &step_columns);
