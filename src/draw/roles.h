@@ -8,7 +8,7 @@
 
 /* A stretch of a line. */
 struct role_span {
-    double from_us, to_us; /* since the block's begin */
+    double from_us, to_us; /* since the block's first instruction */
     char *what;            /* a word of role_kinds */
     char *name;            /* "k_free[0], parity 1", "Ks[1]"; "" none */
 };

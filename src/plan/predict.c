@@ -172,6 +172,7 @@ struct block_cost cost_of(const struct predict_pass *p, const struct predict_gpu
         const struct phase_cost ph = phase_cost(&p->phase[i], p, g, cold);
         c.lone += ph.waits + ph.queue;
         once += i == 0 || i == p->phases - 1 ? ph.waits + ph.queue : 0;
+        c.beside |= p->phase[i].cycles > 0;
         for (int k = 0; k < PREDICT_PIPES; k++)
             c.demand[k] += ph.demand[k];
     }
@@ -181,7 +182,13 @@ struct block_cost cost_of(const struct predict_pass *p, const struct predict_gpu
     return c;
 }
 
+/* Warpgroups are out of step already, so that other blocks' fill what one leaves free. */
 double together(const struct block_cost *c, double r)
+{
+    return c->beside ? fmax(c->lone, r * c->pipe) : parts_together(c, r);
+}
+
+double parts_together(const struct block_cost *c, double r)
 {
     return c->lone + (r - 1) * c->pipe;
 }
@@ -289,7 +296,7 @@ static void add_phases(struct predicted_time *out, int pass, const struct predic
                        const struct predict_gpu *g, const struct block_cost *c,
                        const struct launch_time *t)
 {
-    const double all = together(c, t->side);
+    const double all = parts_together(c, t->side);
     const double us = all > 0 ? (t->cycles - t->tail) / g->clock_mhz / all : 0;
     for (int i = 0; i < p->phases; i++) {
         const struct phase_cost ph = phase_cost(&p->phase[i], p, g, cold_share(p, g));

@@ -13,6 +13,7 @@ struct block_cost {
     double pipe;                  /* M, of `busiest` */
     double demand[PREDICT_PIPES]; /* of the whole block */
     enum predict_unit busiest;
+    bool beside; /* its cycles are those of warpgroups that work beside each other */
 };
 /* What the phase takes of a lone block. */
 struct phase_cost {
@@ -33,6 +34,8 @@ struct phase_cost phase_cost(const struct predict_phase *ph, const struct predic
 struct block_cost cost_of(const struct predict_pass *p, const struct predict_gpu *g);
 /* r blocks side by side on an SM, in cycles. */
 double together(const struct block_cost *c, double r);
+/* What their parts add up to, by which the time is shared among them: what blocks wait for themselves, and the work of all but one. */
+double parts_together(const struct block_cost *c, double r);
 struct launch_time launch_time(const struct predict_pass *p, const struct predict_gpu *g,
                                const struct block_cost *c);
 /* Sends each block of p to the SM that is free first, `side` at a time while there are enough; begins and ends in cycles. The end of

@@ -215,7 +215,7 @@ static void share_time(const struct predict_pass *p, const struct predict_gpu *g
     enum predict_unit unit;
     const double least = memory_us(p, g, &unit), own = t.cycles / g->clock_mhz;
     const double us = own < least ? least : (t.cycles - t.tail) / g->clock_mhz,
-                 all = together(&c, t.side);
+                 all = parts_together(&c, t.side);
     s->busiest = c.busiest;
     for (int i = 0; i < p->phases && all > 0; i++) {
         const struct phase_cost ph = phase_cost(&p->phase[i], p, g, cold_share(p, g));

@@ -120,18 +120,28 @@ static char *line_name(const json_t *beats, const struct line *l)
                                         : "consumer");
 }
 
-static void fill_span(const json_t *beat, double us_of_cycle, struct role_span *s)
+/* Cycles to microseconds, from the block's first instruction on. */
+struct clock {
+    double first, us;
+};
+
+static double us_at(const struct clock *c, const json_t *beat, const char *key)
+{
+    return fmax(0, json_number_value(json_object_get(beat, key)) - c->first) * c->us;
+}
+
+static void fill_span(const json_t *beat, const struct clock *c, struct role_span *s)
 {
     const json_t *parity = json_object_get(beat, "parity");
-    s->from_us = json_number_value(json_object_get(beat, "from_cycles")) * us_of_cycle;
-    s->to_us = json_number_value(json_object_get(beat, "to_cycles")) * us_of_cycle;
+    s->from_us = us_at(c, beat, "from_cycles");
+    s->to_us = us_at(c, beat, "to_cycles");
     s->what = xstrdup(word_of(beat, "what"));
     s->name = json_is_integer(parity) ? xasprintf("%s/%lld", word_of(beat, "name"),
                                                   (long long)json_integer_value(parity))
                                       : xstrdup(word_of(beat, "name"));
 }
 
-static void fill_row(const json_t *beats, const struct line *l, double us_of_cycle,
+static void fill_row(const json_t *beats, const struct line *l, const struct clock *c,
                      struct role_row *row)
 {
     const json_t *b;
@@ -147,20 +157,21 @@ static void fill_row(const json_t *beats, const struct line *l, double us_of_cyc
     json_array_foreach(beats, i, b)
     {
         if (belongs(l, b) && n < row->n)
-            fill_span(b, us_of_cycle, &row->spans[n++]);
+            fill_span(b, c, &row->spans[n++]);
     }
 }
 
-static double last_cycle(const json_t *beats)
+static void find_ends(const json_t *beats, double *first, double *last)
 {
-    double most = 0;
     const json_t *b;
     size_t i;
+    *first = INFINITY;
+    *last = 0;
     json_array_foreach(beats, i, b)
     {
-        most = fmax(most, json_number_value(json_object_get(b, "to_cycles")));
+        *first = fmin(*first, json_number_value(json_object_get(b, "from_cycles")));
+        *last = fmax(*last, json_number_value(json_object_get(b, "to_cycles")));
     }
-    return most;
 }
 
 /* So much that a group of products has room for its name. */
@@ -186,10 +197,14 @@ struct chart *roles_chart(const struct timeline *t, const struct sched_block *b,
     const json_t *beats = b->course >= 0 && (size_t)b->course < t->courses.n
                               ? t->courses.course[b->course].beats
                               : NULL;
-    const double all = last_cycle(beats), us = all > 0 ? (b->end_us - b->begin_us) / all : 0;
+    struct clock clock;
     struct lines lines;
     struct str words = {0};
-    if (!(us > 0))
+    double last;
+    find_ends(beats, &clock.first, &last);
+    clock.us = last > 0 ? (b->end_us - b->begin_us) / last : 0;
+    const double all = last - clock.first;
+    if (!(clock.us > 0) || !(all > 0))
         return NULL;
     find_lines(beats, &lines);
     struct chart *c = chart_new(&chart_roles);
@@ -197,11 +212,11 @@ struct chart *roles_chart(const struct timeline *t, const struct sched_block *b,
     r->kernel = xstrdup(t->panel.kernel ? t->panel.kernel : "");
     str_addf(&words, "block %lld", (long long)b->index);
     r->block = str_take(&words);
-    r->all_us = all * us;
-    r->to_us = shown_cycles(beats, all, columns) * us;
+    r->all_us = all * clock.us;
+    r->to_us = shown_cycles(beats, all, columns) * clock.us;
     role_rows(r, lines.n);
     for (int i = 0; i < r->n; i++)
-        fill_row(beats, &lines.v[i], us, &r->rows[i]);
+        fill_row(beats, &lines.v[i], &clock, &r->rows[i]);
     caption_kernel(&c->caption, t->panel.kernel);
     caption_device(&c->caption, t->panel.device);
     c->caption.origin = xstrdup("sim");
