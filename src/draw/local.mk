@@ -27,7 +27,6 @@ libattnscope_a_SOURCES += $(chart_files) \
   %D%/chart.h %D%/chart.c \
   %D%/dots.h %D%/dots.c \
   %D%/errors.h \
-  %D%/digits.c \
   %D%/figures.h %D%/figures.c \
   %D%/gnuplot.h %D%/gnuplot.c \
   %D%/grid.h \

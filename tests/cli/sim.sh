@@ -105,7 +105,7 @@ is "a library has a reason" says "$out$err" 'another library'
 
 # ---- Hopper: TMA, mbarriers that count bytes, wgmma; from the PTX that is shipped
 for k in fa3_wgmma fa3_warpspec fa3_pingpong fa3_overlap fa3_persistent bigd_split; do
-    sim check $k S=200 D=64 H=2 Hkv=1 causal=1 --json
+    sim check $k S=200 D=64 H=2 Hkv=1 causal=1 gpu=H200 --json
     is "$k is right, and has no hazard" says "$rc$(echo "$out" | tr -d '\n')" '^0.*"check":"pass".*"hazards":0,'
     is "$k has a predicted time" says "$out" '"predicted_us":[0-9]'
 done

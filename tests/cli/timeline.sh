@@ -103,11 +103,11 @@ is "as HTML" says "$(cat t.html)" 'products, exp2/cvt.* \(fa2\.cu:'
 run timeline fa3_warpspec S=512 H=1 D=128 gpu=H200 origin=sim block=0
 is "copies have a line for each place" says "$out" '^to Ks\[1\] +>'
 is "a consumer waits for Q" says "$out" '^wg 0 consumer .*\.q_here/0\.'
-is "  its products are under way on a line of their own" says "$out" '^  products of +=.*Ks\[0\]=.*Vs\[0\]='
+is "  its products are under way on a line of their own" says "$out" '^  products of +=+Ks\[0\]='
 is "the producer waits until a place is free" says "$out" '^wg 2 producer .*\.k_free\[0\]/0\.'
 is "  what letters mean" says "$out" '> a copy under way  \. waits for an'
-run timeline fa3_pingpong S=512 H=1 D=128 gpu=H200 origin=sim block=0
-is "warpgroups that take turns meet" says "$out" '^wg 1 consumer .*\|\|\|'
+run timeline fa3_pingpong S=512 H=1 D=128 gpu=H200 origin=sim --json
+is "warpgroups that take turns wait for each other" says "$out" '"name": *"barrier 2"'
 run timeline fa2 S=512 H=1 D=64 gpu=H200 origin=sim block=0
 is "a kernel without warpgroups has no such lines" silent "$(printf '%s' "$out" | grep consumer)"
 run timeline fa3_persistent S=300 H=1 D=256 gpu=H200 origin=sim --json

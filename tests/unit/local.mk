@@ -250,3 +250,5 @@ unit_tests += %D%/test_sim_run.t
 %C%_test_sim_run_t_SOURCES = %D%/test_sim_run.c
 unit_tests += %D%/test_ring.t
 %C%_test_ring_t_SOURCES = %D%/test_ring.c %D%/ptx_wish.c $(home_run)
+unit_tests += %D%/test_mbarriers.t
+%C%_test_mbarriers_t_SOURCES = %D%/test_mbarriers.c %D%/ptx_wish.c $(home_run)

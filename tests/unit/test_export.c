@@ -11,6 +11,7 @@
 #include "base/json_text.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "draw/roles.h"
 #include "draw/svg.h"
 #include "draw/timeline.h"
 #include "export/report.h"
@@ -642,6 +643,57 @@ static struct chart *trail_sample(void)
     return c;
 }
 
+static void role_span(struct role_span *s, double from, double to, const char *what,
+                      const char *name)
+{
+    *s = (struct role_span){from, to, xstrdup(what), xstrdup(name)};
+}
+
+/* A copy to a tile, and a warpgroup that waits for it and then multiplies. */
+static struct chart *role_sample(void)
+{
+    struct chart *c = chart_new(&chart_roles);
+    struct role_chart *r = c->model;
+    r->kernel = xstrdup("fa3_warpspec");
+    r->block = xstrdup("block 0");
+    r->to_us = 6;
+    r->all_us = 12;
+    role_rows(r, 2);
+    r->rows[0].name = xstrdup("to Ks[0]");
+    role_spans(&r->rows[0], 1);
+    role_span(&r->rows[0].spans[0], 0, 3, "copy", "Ks[0]");
+    r->rows[1].name = xstrdup("wg 0 consumer");
+    role_spans(&r->rows[1], 3);
+    role_span(&r->rows[1].spans[0], 0, 3, "wait", "k_here[0]/0");
+    role_span(&r->rows[1].spans[1], 3, 5, "product", "");
+    role_span(&r->rows[1].spans[2], 7, 8, "work", ""); /* behind what is shown */
+    return c;
+}
+
+static void test_roles(void)
+{
+    struct chart *c = role_sample();
+    struct canvas *canvas = canvas_new(76, 6, GLYPHS_ASCII);
+    struct str text = {0}, svg = {0};
+    c->kind->cells(canvas, (struct rect){0, 0, 76, 6}, c->model, &CHART_WHOLE);
+    canvas_to_text(canvas, &text);
+    c->kind->svg(&svg, c, true);
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(str_text(&text), "to Ks[0]        >>>>>>>>>>>>Ks[0]>>>>>>>>>>>>>\n"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(
+        str_text(&text), "wg 0 consumer   .........k_here[0]/0..........====================\n"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&text), "> a copy under way  . waits for"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&svg), "waits for an mbarrier, k_here[0]/0"));
+    CU_ASSERT_PTR_NULL(strstr(str_text(&svg), "7 us"));
+    free(((struct role_chart *)c->model)->rows[1].spans[1].what);
+    ((struct role_chart *)c->model)->rows[1].spans[1].what = xstrdup("dances");
+    CU_ASSERT_FALSE(c->kind->sound(c->model));
+    str_free(&text);
+    str_free(&svg);
+    canvas_free(canvas);
+    chart_free(c);
+}
+
 /* Cells: letters of buffers, what is older in small, what a copy is on its way to; the legend says so. */
 static void test_window(void)
 {
@@ -730,6 +782,7 @@ static void sample_charts(struct charts *out)
     charts_add(out, lanes_sample());
     charts_add(out, window_sample());
     charts_add(out, trail_sample());
+    charts_add(out, role_sample());
     charts_add(out, pairs_sample());
     ((struct spread_chart *)charts_find(out, &chart_times)->model)->items[0].stale = true;
     devices_free(d);
@@ -1135,6 +1188,7 @@ static void bring_pictures(json_t *table, size_t *strings)
     charts_add(&charts, source_sample());
     charts_add(&charts, window_sample());
     charts_add(&charts, trail_sample());
+    charts_add(&charts, role_sample());
     json_t *o = charts_to_json(&charts);
     json_object_set_new(table, "charts", spoil(o, 60, strings));
     json_decref(o);
@@ -1278,6 +1332,7 @@ static const struct tap_test tests[] = {
     {"lines of a source, and what they cost", test_source},
     {"shared memory of a held block", test_window},
     {"what warps did", test_trail},
+    {"warpgroups beside each other", test_roles},
     {"models are drawn alike after a journey as text", test_travel},
     {"a table's own model comes first", test_brought},
     {"report: findings, commands, nothing from outside", test_report},

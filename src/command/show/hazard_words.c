@@ -116,7 +116,7 @@ static const struct hazard_words table[] = {
             "cluster still uses it, and no thread of its own waits for that.",
      .mend = "End with a barrier of the cluster (arrive and wait), or let a thread wait for an "
              "mbarrier behind the last use.",
-     .lesson = "cluster"},
+     .lesson = "hopper"},
     {.kind = "mbarrier",
      .why = "An mbarrier is an object in shared memory: before its init it is no barrier, and more "
             "arrivals than it counts spoil its next phase.",
