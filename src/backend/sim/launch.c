@@ -238,8 +238,9 @@ static enum status run_blocks(struct pass *x, const uint64_t *blocks, size_t n, 
                               struct sim_result *got, struct err *err)
 {
     struct sim_options o = options_of(x);
-    const struct finding_scene scene = {x->program, x->run->memory, &x->launch, x->plan,
-                                        &x->run->job->plan->shape, x->run->job->plan};
+    const struct finding_scene scene = {
+        x->program,       x->run->memory, &x->launch, x->plan, &x->run->job->plan->shape,
+        x->run->job->plan};
     o.blocks = blocks;
     o.block_count = n;
     enum status st = sim_run(x->program, x->run->memory, &x->launch, &o, got, err);
@@ -458,7 +459,7 @@ static enum status look_pass(struct pass *x, int i, struct err *err)
     enum { FIRST_MOST = 1 << 14 };
     struct run *r = x->run;
     const struct look_at *l = r->job->look;
-    const struct finding_scene scene = {x->program, r->memory, &x->launch, x->plan,
+    const struct finding_scene scene = {x->program,           r->memory,   &x->launch, x->plan,
                                         &r->job->plan->shape, r->job->plan};
     const uint64_t block = block_of(l, x->launch.grid);
     const bool looks =
@@ -686,8 +687,8 @@ enum status sim_stage_open(const struct sim_job *j, struct cage_board *board, in
     if (st != ST_OK)
         return st;
     out->memory = r->memory;
-    out->scene = (struct finding_scene){k->pass.program, r->memory, &k->pass.launch, k->pass.plan,
-                                        &j->plan->shape, j->plan};
+    out->scene = (struct finding_scene){k->pass.program, r->memory,       &k->pass.launch,
+                                        k->pass.plan,    &j->plan->shape, j->plan};
     return ST_OK;
 }
 
