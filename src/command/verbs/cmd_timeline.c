@@ -85,7 +85,10 @@ static const struct field list_fields[] = {
             "The phases of simulated blocks in their order: pass, block, stands (for so many), "
             "steps: "
             "phase, rounds of length phases, at, us and counts of one round, share of the block's "
-            "time. Over all blocks the us of a phase add up to that of phase_list."),
+            "time. Over all blocks the us of a phase add up to that of phase_list. beats, of a "
+            "kernel "
+            "with wgmma: what (work, product, wait_product, copy, wait, meet), warpgroup, name, "
+            "from_cycles, to_cycles, bytes of a copy, parity of a phase."),
     {.name = NULL},
 };
 static const struct row_type line_type = ROW_TYPE(line_row, {line_fields, 0}),
@@ -551,13 +554,18 @@ const struct cmd_entry cmd_timeline = {
         "moment,\n"
         "from one barrier to the next; the phase that has most of a cell is its letter. block=N "
         "is\n"
-        "one block, a row for each phase; rounds of a loop that did exactly the same are one.\n"
+        "one block, a row for each phase; rounds of a loop that did exactly the same are one. Of\n"
+        "kernels with wgmma it also shows the block's warpgroups beside each other, from its "
+        "begin:\n"
+        "copies and products under way, and who waits for which mbarrier (name/parity); export\n"
+        "figure=roles draws that.\n"
         "busy: SMs with at least one block. tail: the end of the main pass\n"
         "in which slots stay empty. --json has every block.\n"
         "\n"
         "  timeline fa1_2022,splitkv gpu=H200\n"
         "  timeline fa2 causal S=4k gpu=L4\n"
         "  timeline fa2_mma_async causal S=1k backend=sim block=15\n"
+        "  timeline fa3_warpspec S=1k D=128 gpu=H200 origin=sim block=0\n"
         "  timeline qtile_seq,fa2 backend=cpu\n",
     .arg = ARG_KERNELS,
     .keys = keys,
