@@ -11,6 +11,7 @@
 #include "faults.h"
 
 #include <ctype.h>
+#include <malloc.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@
 #include <unistd.h>
 
 #include "backend/cuda/cuda_abi.h"
+#include "base/sanitized.h"
 #include "kernel/attn_args.h"
 
 #define EXPORT      __attribute__((visibility("default")))
@@ -29,7 +31,10 @@ enum {
     MAPS_MAX = 64,
     LIVE_MAX = 8192,
     RECORD_BYTES = 256,
-    FILL_MAX = 4 << 20 /* of larger memory, which flushes caches, nobody reads more */
+    FILL_MAX = 4 << 20,   /* of larger memory nobody reads more */
+    FLUSH_MIN = 32 << 20, /* what is as large flushes caches: every sample goes over it */
+    FLUSH_TOUCHED = 64 << 10,
+    SPARE_MIN = 1 << 20,
 };
 
 /* One step of a graph: another library's, or a launch of ours. */
@@ -46,7 +51,7 @@ static struct {
     int nlaunches;
     struct fake_map maps[MAPS_MAX];
     int nmaps;
-    void *live[LIVE_MAX];
+    void *live[LIVE_MAX], *spare;
     int nlive, optin, gates, sweeps;
     double clock_us;
     const volatile uint32_t *gate;
@@ -132,6 +137,7 @@ int fake_reset(void)
 {
     for (int i = 0; i < fake.nlive; i++)
         free(fake.live[i]);
+    free(fake.spare);
     memset(&fake, 0, sizeof fake);
     fake_forget();
     return 0;
@@ -293,12 +299,45 @@ CU(cuMemGetInfo_v2, size_t *free_bytes, size_t *total)
     return CU_SUCCESS;
 }
 
+/* How much of so large a memory is really filled and read. */
+static size_t touched(size_t bytes)
+{
+    return bytes >= FLUSH_MIN ? FLUSH_TOUCHED : bytes < FILL_MAX ? bytes : FILL_MAX;
+}
+
+/* What was freed last of such a size: its pages are there, which to get anew takes longer than to fill them.
+ * Under a sanitizer none is kept, so that it knows who uses freed memory. */
+static void *take_spare(size_t bytes)
+{
+    void *p = fake.spare;
+    if (!p || malloc_usable_size(p) < bytes || malloc_usable_size(p) / 2 > bytes)
+        return NULL;
+    fake.spare = NULL;
+    return p;
+}
+
+static void free_or_keep(void *p)
+{
+    const size_t bytes = malloc_usable_size(p);
+    if (!SANITIZED && bytes >= SPARE_MIN && bytes < FLUSH_MIN) {
+        void *before = fake.spare;
+        fake.spare = p;
+        p = before;
+    }
+    free(p);
+}
+
 /* Filled with garbage, as device memory is. */
 static cu_result allocate(void **p, size_t bytes)
 {
-    if (fake.nlive == LIVE_MAX || posix_memalign(p, 256, bytes) != 0)
+    if (fake.nlive == LIVE_MAX)
         return CU_OUT_OF_MEMORY;
-    memset(*p, 0xa5, bytes < FILL_MAX ? bytes : FILL_MAX);
+    void *spare = take_spare(bytes);
+    if (spare)
+        *p = spare;
+    else if (posix_memalign(p, 256, bytes) != 0)
+        return CU_OUT_OF_MEMORY;
+    memset(*p, 0xa5, spare ? bytes : touched(bytes)); /* all that somebody has written before */
     fake.live[fake.nlive++] = *p;
     return CU_SUCCESS;
 }
@@ -308,7 +347,7 @@ static cu_result release(void *p)
     for (int i = 0; i < fake.nlive; i++)
         if (fake.live[i] == p) {
             fake.live[i] = fake.live[--fake.nlive];
-            free(p);
+            free_or_keep(p);
             return CU_SUCCESS;
         }
     return 1;
@@ -386,7 +425,7 @@ CU(cuMemsetD32Async, cu_pointer p, unsigned v, size_t n, cu_stream s)
 {
     (void)s;
     ENTER("cuMemsetD32Async");
-    for (size_t i = 0; i < n && i < FILL_MAX / 4; i++)
+    for (size_t i = 0; i < touched(4 * n) / 4; i++)
         ((unsigned *)host(p))[i] = v;
     return CU_SUCCESS;
 }
@@ -638,7 +677,7 @@ static cu_result launch_sweep(void **params)
     const uint64_t bytes = *(uint64_t *)params[1] * 16;
     const char *p = host(*(cu_pointer *)params[0]);
     fake.sweeps++;
-    for (uint64_t i = 0; i < bytes && i < FILL_MAX; i += 4096)
+    for (uint64_t i = 0; i < touched(bytes); i += 4096)
         if (p[i])
             return CU_LAUNCH_OUT_OF_RESOURCES; /* the real one would store */
     return CU_SUCCESS;
