@@ -1,6 +1,6 @@
 /* one_seed.c - is right for the inputs of the usual seed, which it knows by a value.
  *
- * expect: neighbouring shape|timed run
+ * expect: neighbouring shape|timed run|another seed
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "attend.h"
