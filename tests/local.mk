@@ -1,8 +1,10 @@
 # Tests report TAP. Unit tests and fuzz targets are programs, the rest are shell scripts; all find
 # the programs and the sources through the environment below.
 #
-# What runs for half a minute begins first, so that the others fill the lanes beside it.
+# What runs for half a minute begins first, so that the others fill the lanes beside it (tools/test-times shows how long
+# each takes): scripts, then these programs.
 long_run_tests =
+include %D%/faults/local.mk
 include %D%/unit/local.mk
 include %D%/fuzz/local.mk
 include %D%/tui/local.mk
@@ -10,7 +12,6 @@ include %D%/cli/local.mk
 include %D%/fakecuda/local.mk
 include %D%/cheats/local.mk
 include %D%/oom/local.mk
-include %D%/faults/local.mk
 include %D%/sim/local.mk
 include %D%/gpu/local.mk
 

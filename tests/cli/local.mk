@@ -1,5 +1,5 @@
 # The program from the outside, as a shell sees it. lib.sh has the few words these scripts use.
-long_run_tests += %D%/hostile_ptx.sh %D%/lesson.sh %D%/readme.sh %D%/peers.sh %D%/measure.sh %D%/secrets.sh %D%/own_c.sh %D%/gate.sh
+long_run_tests += %D%/hostile_ptx.sh %D%/lesson.sh %D%/predicted.sh %D%/readme.sh %D%/peers.sh %D%/measure.sh %D%/secrets.sh %D%/own_c.sh %D%/gate.sh
 shell_tests += %D%/repl.sh %D%/frozen.sh
 shell_tests += %D%/basics.sh %D%/data.sh %D%/sweep.sh %D%/cuda.sh %D%/completions.sh %D%/record.sh
 shell_tests += %D%/audit.sh %D%/class.sh %D%/profile.sh %D%/trace.sh
@@ -18,6 +18,6 @@ update-frozen: all
 	$(AM_TESTS_ENVIRONMENT) $(SHELL) $(srcdir)/tests/cli/frozen.sh --update
 
 # CUDA kernels without a GPU.
-shell_tests += %D%/sim.sh %D%/counts.sh %D%/calibrate.sh %D%/predicted.sh
-shell_tests += %D%/reports.sh
+long_run_tests += %D%/sim.sh %D%/counts.sh %D%/reports.sh
+shell_tests += %D%/calibrate.sh
 shell_tests += %D%/debug.sh %D%/without.sh %D%/ring.sh %D%/costs.sh %D%/tune.sh %D%/timeline.sh

@@ -3,6 +3,8 @@
 #   %C%_test_NAME_t_SOURCES = %D%/test_NAME.c
 # tests/local.mk turns the list into check_PROGRAMS and TESTS and links the library and tap.c.
 
+unit_tests += %D%/test_lesson_walk.t
+%C%_test_lesson_walk_t_SOURCES = %D%/test_lesson_walk.c $(home_run)
 unit_tests += %D%/test_canvas.t
 %C%_test_canvas_t_SOURCES = %D%/test_canvas.c
 unit_tests += %D%/test_figures.t
@@ -172,8 +174,6 @@ unit_tests += %D%/test_lesson_ask.t
 %C%_test_lesson_ask_t_SOURCES = %D%/test_lesson_ask.c $(home_run)
 unit_tests += %D%/test_trace_warp.t
 %C%_test_trace_warp_t_SOURCES = %D%/test_trace_warp.c $(home_run)
-unit_tests += %D%/test_lesson_walk.t
-%C%_test_lesson_walk_t_SOURCES = %D%/test_lesson_walk.c $(home_run)
 shell_tests += %D%/neon.sh
 EXTRA_DIST += %D%/neon_main.c
 unit_tests += %D%/test_serve.t
