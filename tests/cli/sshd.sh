@@ -42,6 +42,8 @@ Host *
   UserKnownHostsFile $tmp/sshd/known_hosts
   GlobalKnownHostsFile /dev/null
   IdentityFile $tmp/sshd/user_key
+  # What is safe from quantum computers takes a fifth of the time of a test that connects a hundred times.
+  KexAlgorithms curve25519-sha256
 END
 }
 
