@@ -54,6 +54,9 @@ for c in "$here"/c/*.c; do
         list=$list${list:+,}x_$name
     fi
 done
+busy() { # more than twice as many processes as cores?
+    awk -v cores="$(nproc)" '{ exit !($1 > 2 * cores) }' /proc/loadavg
+}
 libraries() { # WHERE ARGUMENT...
     where=$1
     shift
@@ -61,6 +64,11 @@ libraries() { # WHERE ARGUMENT...
     for some in "$list" $alone; do
         # shellcheck disable=SC2086
         run run "$some" $shape n=12 "$@" --json
+        # Among many others the time that clock hides may be what it waited for a core: once more, for longer.
+        if busy && [ "$some" = x_clock ] && says "$(rows)" '\|pass\|timed'; then
+            # shellcheck disable=SC2086
+            run run "$some" $shape n=200 "$@" --json
+        fi
         table=$(printf '%s\n%s' "$table" "$(rows)")
     done
     for c in $(grep -L '^ \* threads=1$' "$here"/c/*.c); do
