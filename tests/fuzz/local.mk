@@ -50,5 +50,5 @@ fuzz_tests += %D%/fuzz_debug.t
 %C%_fuzz_debug_t_LDADD = libfuzzmain.a $(core_libs)
 
 # What needs more inputs than `make check` has time for.
-long_tests += %D%/debug_long.sh
-EXTRA_DIST += %D%/corpus %D%/debug_long.sh
+long_tests += %D%/debug_long.sh %D%/fuzz_long.sh
+EXTRA_DIST += %D%/corpus %D%/debug_long.sh %D%/fuzz_long.sh
