@@ -4,6 +4,7 @@ include %D%/cpu/local.mk
 include %D%/peers/local.mk
 include %D%/peak/local.mk
 include %D%/ring/local.mk
+include %D%/pages/local.mk
 
 EXTRA_DIST += %D%/README.md %D%/reports/seq_shared.cu %D%/h200.md %D%/hopper.md tools/build-fatbins.sh
 

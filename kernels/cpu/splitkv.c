@@ -9,6 +9,7 @@
  *            mistaken for FlashAttention-2, which does not divide the keys of a query tile.
  * @after     fa2
  * @dtypes    f16 bf16 f32
+ * @pages     page >= 1
  * @param     BR 64 [1..1024]    query rows per tile
  * @param     BC 64 [1..1024]    key rows per tile
  * @param     SPLITS 8 [1..128]  blocks that share the keys of a query tile
@@ -23,6 +24,7 @@
  *   row through the workspace, and a second launch (some microseconds here).
  * Limits: it loses when ceil(Sq/BR) H B blocks fill the cores already. Another SPLITS is another
  *   order of additions, hence other last bits.
+ * Pages: the keys of a tile may lie in several; they are loaded page by page, and the rest does not know.
  * Try: B=1 H=1 S=64k with Sq=64 against fa2 and qtile_seq: they keep one core busy.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
@@ -51,6 +53,20 @@ static struct tiles share(const struct block *blk, int64_t BR, int64_t BC)
     }
     memset(t.o, 0, (size_t)(BR * D) * sizeof *t.o);
     return t;
+}
+
+/* Keys j .. j + n - 1 of K, or of V, into a tile. A tensor without a block table is a page a batch. */
+static void load_keys(const struct block *blk, float *tile, const void *base,
+                      const int64_t stride[3], int64_t j, int64_t n)
+{
+    const struct PagedArgs *a = (const struct PagedArgs *)blk->a;
+    const int64_t page = a->table ? a->page : a->attn.Sk;
+    for (int64_t here; n > 0; j += here, n -= here, tile += here * a->attn.D) {
+        const int64_t entry = a->table ? a->table[blk->b * a->pages + j / page] : blk->b;
+        const int64_t at = entry * stride[0] + kv_head(blk) * stride[1] + j % page * stride[2];
+        here = min64(n, page - j % page);
+        load_tile(blk, tile, element(blk->l->dtype, base, at), stride[2], here);
+    }
 }
 
 /* Row r meets n keys: o += P V, after a correction if these keys raise the maximum. */
@@ -112,8 +128,8 @@ static void split_block(const struct block *blk)
     const int64_t end = min64(visible_keys(a, i0 + rows - 1), (split + 1) * per_split);
     for (int64_t j = split * per_split; j < end; j += BC) {
         const int64_t keys = min64(BC, end - j);
-        load_tile(blk, t.k, k_row(blk, j), a->k_stride[2], keys);
-        load_tile(blk, t.v, v_row(blk, j), a->v_stride[2], keys);
+        load_keys(blk, t.k, a->k, a->k_stride, j, keys);
+        load_keys(blk, t.v, a->v, a->v_stride, j, keys);
         for (int64_t r = 0; r < rows; r++) {
             const int64_t n = min64(keys, visible_keys(a, i0 + r) - j);
             if (n > 0)

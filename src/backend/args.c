@@ -5,12 +5,18 @@
 
 #include <math.h>
 
-static void set_strides(int64_t dst[3], const struct shape *s, int64_t heads, int64_t rows)
+#include "spec/pages.h"
+
+static void put_strides(int64_t dst[3], struct strides st)
 {
-    const struct strides st = shape_strides(s, heads, rows);
     dst[0] = st.b;
     dst[1] = st.h;
     dst[2] = st.s;
+}
+
+static void set_strides(int64_t dst[3], const struct shape *s, int64_t heads, int64_t rows)
+{
+    put_strides(dst, shape_strides(s, heads, rows));
 }
 
 struct AttnArgs attn_args(const struct shape *p, uint64_t seed)
@@ -28,6 +34,18 @@ struct AttnArgs attn_args(const struct shape *p, uint64_t seed)
     set_strides(a.k_stride, p, p->Hkv, p->Sk);
     set_strides(a.v_stride, p, p->Hkv, p->Sk);
     set_strides(a.o_stride, p, p->H, p->Sq);
+    return a;
+}
+
+struct PagedArgs paged_args(const struct shape *p, uint64_t seed, bool paged)
+{
+    struct PagedArgs a = {.attn = attn_args(p, seed)};
+    if (!paged)
+        return a;
+    put_strides(a.attn.k_stride, page_strides(p));
+    put_strides(a.attn.v_stride, page_strides(p));
+    a.page = (int32_t)p->page;
+    a.pages = (int32_t)shape_pool(p).each;
     return a;
 }
 

@@ -9,6 +9,8 @@
 
 /* Sizes, strides of the shape's layout, scale and seed; pointers NULL. */
 struct AttnArgs attn_args(const struct shape *p, uint64_t seed);
+/* The same for a kernel that reads pages where it is `paged`, else for one whose K and V are contiguous. */
+struct PagedArgs paged_args(const struct shape *p, uint64_t seed, bool paged);
 
 /* A tensor as tensor maps have it: columns first, which lie side by side, then rows, heads, batches. */
 struct tensor_view {

@@ -22,6 +22,7 @@
 #include "base/number.h"
 #include "plan/row.h"
 #include "sim/sim.h"
+#include "spec/pages.h"
 
 /* Below: hazards are looked for. Above the second: blocks stand for others; this many FLOP take some seconds. */
 static const double hazards_flops = 1e9, whole_flops = 20e9;
@@ -54,6 +55,9 @@ struct backend {
     uint64_t seed;
     void *tensors[3]; /* by enum tensor_id */
     size_t bytes[3];
+    void *pools[2]; /* K and V in pages, pool_bytes each; NULL: the shape has none */
+    size_t pool_bytes;
+    int32_t *table;
     struct slot *slots;
     const struct run_watch *watch; /* or NULL */
 };
@@ -115,6 +119,12 @@ static void drop_inputs(struct backend *b)
         free(b->tensors[i]);
         b->tensors[i] = NULL;
     }
+    for (int i = 0; i < 2; i++) {
+        free(b->pools[i]);
+        b->pools[i] = NULL;
+    }
+    free(b->table);
+    b->table = NULL;
     b->has_inputs = false;
 }
 
@@ -141,6 +151,24 @@ static void sim_watch(struct backend *b, const struct run_watch *w)
 
 /* ---- inputs ---- */
 
+/* K and V once more, in pages. */
+static enum status make_pools(struct backend *b, struct err *err)
+{
+    if (!b->shape.page)
+        return ST_OK;
+    b->pool_bytes = page_pool_bytes(&b->shape);
+    b->table = xmalloc(page_table_bytes(&b->shape));
+    page_table_fill(&b->shape, b->seed, b->table);
+    for (int i = 0; i < 2; i++) {
+        b->pools[i] = host_alloc(b->pool_bytes);
+        if (!b->pools[i])
+            return err_set(err, ST_FAIL, "no memory for the pages of %s",
+                           tensor_names[TENSOR_K + i]);
+        page_pool_fill(&b->shape, b->table, b->tensors[TENSOR_K + i], b->pools[i]);
+    }
+    return ST_OK;
+}
+
 static enum status sim_set_inputs(struct backend *b, const struct problem *p,
                                   const struct tensors *host, struct err *err)
 {
@@ -155,8 +183,9 @@ static enum status sim_set_inputs(struct backend *b, const struct problem *p,
             return err_set(err, ST_FAIL, "no memory for a copy of %s", tensor_names[i]);
         memcpy(b->tensors[i], from[i], b->bytes[i]);
     }
-    b->has_inputs = true;
-    return ST_OK;
+    const enum status st = make_pools(b, err);
+    b->has_inputs = st == ST_OK;
+    return st;
 }
 
 /* ---- loading ---- */
@@ -287,6 +316,7 @@ static size_t memory_of(const struct backend *b, const struct slot *s)
     double bytes = (double)sim_output_bytes(b) + (double)s->ptx.len * 64;
     for (int i = 0; i < 3; i++)
         bytes += (double)b->bytes[i];
+    bytes += b->shape.page ? 2 * (double)b->pool_bytes : 0;
     for (int i = 0; i < s->desc->nws; i++)
         bytes += (double)s->plan.ws_bytes[i];
     return (size_t)(base + thread * b->threads + (s->ring.gpus > 1 ? 16 : 4) * bytes);
@@ -298,6 +328,16 @@ static bool wants_lse(const struct backend *b, const struct sim_job *j)
 {
     const bool counting = b->options.counting && b->options.hazards != SIM_HAZARDS_ON;
     return j->hazards && j->blocks == SIM_BLOCKS_ALL && !counting;
+}
+
+static void take_pools(const struct backend *b, struct sim_job *j)
+{
+    for (int i = 0; i < 2; i++) {
+        j->tensors[TENSOR_K + i] = b->pools[i];
+        j->tensor_bytes[TENSOR_K + i] = b->pool_bytes;
+    }
+    j->table = b->table;
+    j->table_bytes = page_table_bytes(&b->shape);
 }
 
 static struct sim_job job_of(const struct backend *b, const struct slot *s)
@@ -317,6 +357,8 @@ static struct sim_job job_of(const struct backend *b, const struct slot *s)
     j.ring = s->ring.gpus > 1 ? &s->ring : NULL;
     memcpy(j.tensors, b->tensors, sizeof j.tensors);
     memcpy(j.tensor_bytes, b->bytes, sizeof j.tensor_bytes);
+    if (desc_pages(s->desc, &b->shape))
+        take_pools(b, &j);
     if (b->options.hazards == SIM_HAZARDS_AUTO)
         j.hazards = flops < hazards_flops;
     if (b->options.blocks == SIM_BLOCKS_AUTO)

@@ -97,6 +97,9 @@ void launch_describe_params(const struct launch *l, const struct kernel_desc *d,
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)desc_hash(d));
     launch_set_text(&row->params, params);
     launch_set_text(&row->source_hash, hash);
+    if (l->request.problem.shape.page)
+        launch_set_text(&row->kv,
+                        desc_pages(d, &l->request.problem.shape) ? "pages" : "contiguous");
     launch_set_text(&row->device, l->ops->device_name(l->backend));
     set_time(row);
     if (l->ops->describe_machine)

@@ -33,4 +33,16 @@ _Static_assert(sizeof(struct AttnArgs) == 240, "AttnArgs must match kernels/cuda
 _Static_assert(offsetof(struct AttnArgs, q_stride) == 104, "AttnArgs layout");
 _Static_assert(offsetof(struct AttnArgs, scale) == 236, "AttnArgs layout");
 
+/* What every launch and every call is given: kernels with @pages (kernels/cuda/pages.cuh) read on, all others end at
+ * the first part. With a table K and V are pools of pages, and the first stride of each leads from one page to the
+ * next: key j of batch b is row j % page of page table[b * pages + j / page]. */
+struct PagedArgs {
+    struct AttnArgs attn;
+    const int32_t *table; /* the block table, [B][pages]; NULL: K and V are contiguous */
+    int32_t page, pages;  /* keys of a page; entries of a row of the table, ceil(Sk / page) */
+};
+
+_Static_assert(sizeof(struct PagedArgs) == 256, "PagedArgs must match kernels/cuda/pages.cuh");
+_Static_assert(offsetof(struct PagedArgs, table) == 240, "PagedArgs layout");
+
 #endif

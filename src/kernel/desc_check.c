@@ -81,7 +81,7 @@ static enum status check_required(const struct checked *p, const char *missing)
 /* Names that differ from call to call while the compiled kernel stays the same. */
 static bool is_runtime_name(const char *name)
 {
-    static const char *const names[] = {"B", "H", "Hkv", "Sq", "Sk", "causal", "pairs"};
+    static const char *const names[] = {"B", "H", "Hkv", "Sq", "Sk", "causal", "pairs", "page"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(name, names[i]))
             return true;

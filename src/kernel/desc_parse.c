@@ -636,6 +636,11 @@ static enum status read_requires(struct parser *p, struct slice rest)
     return read_expr(p, rest, SCOPE_ANY, &p->d->requires_);
 }
 
+static enum status read_pages(struct parser *p, struct slice rest)
+{
+    return read_expr(p, rest, SCOPE_ANY, &p->d->pages);
+}
+
 static enum status read_threads(struct parser *p, struct slice rest)
 {
     if (p->pass->threads)
@@ -742,6 +747,7 @@ static const struct tag {
     {"after",     read_after,     TAG_ONCE},
     {"dtypes",    read_dtypes,    TAG_REQUIRED},
     {"requires",  read_requires,  TAG_ONCE},
+    {"pages",     read_pages,     TAG_ONCE},
     {"param",     read_param,     TAG_MANY},
     {"threads",   read_threads,   TAG_MANY | TAG_GPU},
     {"grid",      read_grid,      TAG_MANY},

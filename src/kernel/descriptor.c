@@ -66,6 +66,7 @@ void desc_free(struct kernel_desc *d)
     for (int i = 0; i < d->nparams; i++)
         expr_free(d->by_shape[i]);
     expr_free(d->requires_);
+    expr_free(d->pages);
     expr_free(d->read);
     expr_free(d->write);
     free_texts(d);
@@ -312,6 +313,11 @@ static double value_causal(const struct desc_env *e)
     return e->shape->causal;
 }
 
+static double value_page(const struct desc_env *e)
+{
+    return (double)e->shape->page;
+}
+
 static double value_pairs(const struct desc_env *e)
 {
     return shape_pairs(e->shape);
@@ -323,9 +329,9 @@ static double value_sm(const struct desc_env *e)
 }
 
 static const struct fixed_name fixed_names[] = {
-    {"B", value_B},   {"H", value_H},         {"Hkv", value_Hkv}, {"Sq", value_Sq},
-    {"Sk", value_Sk}, {"D", value_D},         {"T", value_T},     {"causal", value_causal},
-    {"sm", value_sm}, {"pairs", value_pairs},
+    {"B", value_B},   {"H", value_H},         {"Hkv", value_Hkv},   {"Sq", value_Sq},
+    {"Sk", value_Sk}, {"D", value_D},         {"T", value_T},       {"causal", value_causal},
+    {"sm", value_sm}, {"pairs", value_pairs}, {"page", value_page},
 };
 enum { FIXED_NAMES = sizeof fixed_names / sizeof *fixed_names };
 
@@ -450,6 +456,24 @@ static enum status check_need(const struct desc_env *env, const struct expr *nee
     return st;
 }
 
+bool desc_pages(const struct kernel_desc *d, const struct shape *s)
+{
+    return d->pages && s->page;
+}
+
+static enum status check_pages(const struct desc_env *env, struct err *why)
+{
+    const struct shape *s = env->shape;
+    if (desc_pages(env->desc, s))
+        return check_need(env, env->desc->pages, why);
+    if (!s->page || s->pages == PAGES_BOTH)
+        return ST_OK;
+    return err_set(why, ST_NO,
+                   "%s takes no pages, and K and V lie in pages of %lld keys; with pages=both it "
+                   "reads a contiguous copy",
+                   env->desc->name, (long long)s->page);
+}
+
 enum status desc_supports(const struct kernel_desc *d, const struct shape *s,
                           const struct param_values *v, int sm, struct err *why)
 {
@@ -459,5 +483,5 @@ enum status desc_supports(const struct kernel_desc *d, const struct shape *s,
         st = check_range(d, &d->params[i], v->v[i], why);
     for (int i = 0; st == ST_OK && i < d->nneeds; i++)
         st = check_need(&env, d->needs[i], why);
-    return st;
+    return st == ST_OK ? check_pages(&env, why) : st;
 }

@@ -110,6 +110,7 @@ struct kernel_desc {
     struct expr *requires_;             /* over shape letters, params, T, sm; NULL: always */
     struct expr *needs[DESC_NEEDS_MAX]; /* its terms, which are joined by && */
     int nneeds;
+    struct expr *pages; /* @pages: true of pages that it takes; NULL: K and V must be contiguous */
     /* @param NAME default [lo..hi] doc   or   @param NAME word|word|... doc (default: the first):
      * a table of struct param_values, as the keys of the shape are one of struct shape. */
     struct field *params; /* nparams, at most DESC_PARAMS_MAX, and the end of a table */
@@ -193,7 +194,7 @@ bool desc_param_step(const struct kernel_desc *d, struct param_values *v, int i,
 void desc_params_format(const struct kernel_desc *d, const struct param_values *v,
                         bool only_changed, char *buf, size_t size);
 
-/* The environment in which descriptor expressions live: B H Hkv Sq Sk D T causal pairs sm, every
+/* The environment in which descriptor expressions live: B H Hkv Sq Sk D T causal page pairs sm, every
  * parameter, and the call tiles(BR,BC): (query tile, key tile) pairs of one head that the mask
  * leaves at least one pair in. sm is 0 when no device is meant. D is the shape's in @requires and
  * @traffic, and ATTN_D, rounded up to 16, in everything that the compiled kernel depends on. */
@@ -209,6 +210,9 @@ struct expr_env desc_expr_env(const struct desc_env *e);
 int64_t desc_compiled_d(int64_t D);
 /* (query tile of `br` rows, key tile of `bc` rows) pairs of one head with an unmasked pair. */
 double desc_tiles(const struct shape *s, int64_t br, int64_t bc);
+
+/* Does it read K and V of this shape out of pages? Else, where the shape has pages, from a contiguous copy. */
+bool desc_pages(const struct kernel_desc *d, const struct shape *s);
 
 /* Can this kernel take this shape and these parameters on a device of this sm (0: any)? ST_OK, or ST_NO with the reason
  * in one sentence that names the limit: "row_full needs D <= 1024; D is 2048". */

@@ -22,10 +22,11 @@ static const char *const keywords[] = {
 };
 
 static const char *const types[] = {
-    "void",     "bool",     "char",     "short",  "int",           "long",    "float",    "double",
-    "signed",   "unsigned", "size_t",   "int8_t", "int16_t",       "int32_t", "int64_t",  "uint8_t",
-    "uint16_t", "uint32_t", "uint64_t", "half",   "half2",         "__half",  "__half2",  "float2",
-    "float4",   "int2",     "int4",     "uint4",  "__nv_bfloat16", "elem",    "AttnArgs", NULL,
+    "void",          "bool",    "char",     "short",     "int",      "long",    "float",
+    "double",        "signed",  "unsigned", "size_t",    "int8_t",   "int16_t", "int32_t",
+    "int64_t",       "uint8_t", "uint16_t", "uint32_t",  "uint64_t", "half",    "half2",
+    "__half",        "__half2", "float2",   "float4",    "int2",     "int4",    "uint4",
+    "__nv_bfloat16", "elem",    "AttnArgs", "PagedArgs", NULL,
 };
 
 static bool is_in(const char *const *list, const char *word, size_t len)

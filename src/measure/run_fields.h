@@ -214,6 +214,11 @@ RUN_FIELD(REAL, link_bytes, .digits = 4, .unit = "B",
 RUN_FIELD(REAL, imbalance, .digits = 4,
           .doc = "Of a ring: warp instructions of the busiest GPU over the mean; 1 is balanced.")
 
+/* Of a shape with pages. */
+RUN_FIELD(TEXT, kv, .title = "K, V",
+          .doc = "Where K and V lie in pages (page=): pages, when the kernel read them there, contiguous, when it "
+                 "read a copy (pages=both); null: the shape has no pages.")
+
 /* Never stored, but samples_us in recordings. */
 RUN_FIELD(JSON, recent_us, .flags = FIELD_UNKEPT, .unit = "us", .doc = "The last samples; not stored.")
 RUN_FIELD(JSON, counted_phases, .flags = FIELD_UNKEPT,

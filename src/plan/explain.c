@@ -10,6 +10,7 @@
 
 #include "base/number.h"
 #include "base/str.h"
+#include "spec/shape.h"
 
 /* What the functions look at, gathered once. */
 struct view {
@@ -444,8 +445,50 @@ static void explain_compulsory_bytes(const struct view *v)
     explain_line(v, "Q = O = B*H*Sq*D = %s*%s*%s*%s, K = V = B*Hkv*Sk*D = %s*%s*%s*%s, T = %zu",
                  NUM(s->B), NUM(s->H), NUM(s->Sq), NUM(s->D), NUM(s->B), NUM(s->Hkv), NUM(s->Sk),
                  NUM(s->D), dtype_size(s->dtype));
+    if (desc_pages(v->p->desc, s))
+        explain_line(v, "and the block table, %s B: where K and V lie is read, too",
+                     REAL(v->p->table_bytes, 15));
     explain_line(v, "compulsory_bytes = %s (%s)", REAL(v->p->compulsory_bytes, 15),
                  BYTES(v->p->compulsory_bytes));
+}
+
+static bool explain_no_pages(const struct view *v)
+{
+    if (desc_pages(v->p->desc, &v->p->shape))
+        return false;
+    explain_line(v,
+                 v->p->shape.page
+                     ? "unknown: %s reads a contiguous copy, and no pages"
+                     : "unknown: K and V of %s are contiguous; page=N puts them into pages",
+                 v->p->desc->name);
+    return true;
+}
+
+static void explain_pool_bytes(const struct view *v)
+{
+    const struct shape *s = &v->p->shape;
+    const struct page_pool pages = shape_pool(s);
+    explain_line(v, "pool_bytes: memory of the pages of K and V, and of what in them is empty");
+    if (explain_no_pages(v))
+        return;
+    explain_line(v, "a sequence has ceil(Sk/page) = ceil(%s/%s) = %s pages, B = %s of them use %s",
+                 NUM(s->Sk), NUM(s->page), NUM(pages.each), NUM(s->B), NUM(pages.used));
+    explain_line(v, "of a pool of %s: an eighth more and one, which are nobody's",
+                 NUM(pages.total));
+    explain_line(v, "pool_bytes = 2*pages*Hkv*page*D*T = 2*%s*%s*%s*%s*%zu = %s (%s)",
+                 NUM(pages.total), NUM(s->Hkv), NUM(s->page), NUM(s->D), dtype_size(s->dtype),
+                 REAL(v->p->pool_bytes, 15), BYTES(v->p->pool_bytes));
+}
+
+static void explain_table_bytes(const struct view *v)
+{
+    const struct page_pool pages = shape_pool(&v->p->shape);
+    explain_line(
+        v, "table_bytes: the block table, one page number of 4 B for each page of a sequence");
+    if (explain_no_pages(v))
+        return;
+    explain_line(v, "table_bytes = B*ceil(Sk/page)*4 = %s*%s*4 = %s", NUM(v->p->shape.B),
+                 NUM(pages.each), REAL(v->p->table_bytes, 15));
 }
 
 static void explain_intensity(const struct view *v, const char *kind, double bytes, double value)
@@ -534,6 +577,8 @@ static const struct metric explain_work[] = {
     {"flops",                explain_flops},
     {"requested_bytes",      explain_requested_bytes},
     {"compulsory_bytes",     explain_compulsory_bytes},
+    {"pool_bytes",           explain_pool_bytes},
+    {"table_bytes",          explain_table_bytes},
     {"requested_intensity",  explain_requested_intensity},
     {"compulsory_intensity", explain_compulsory_intensity},
     {"peak_tflops",          explain_peak},

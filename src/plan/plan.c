@@ -12,6 +12,7 @@
 #include "base/number.h"
 #include "base/str.h"
 #include "kernel/registry.h"
+#include "spec/pages.h"
 
 /* Doubles hold whole numbers exactly up to here. */
 #define WHOLE_MAX 0x1p53
@@ -354,9 +355,12 @@ static void set_traffic(struct build *b)
     struct plan *p = b->p;
     const struct shape *s = &p->shape;
     double elems = 2.0 * (double)shape_q_elems(s) + 2.0 * (double)shape_kv_elems(s);
+    const bool paged = desc_pages(p->desc, s);
+    p->pool_bytes = paged ? 2 * (double)page_pool_bytes(s) : REAL_UNKNOWN;
+    p->table_bytes = paged ? (double)page_table_bytes(s) : REAL_UNKNOWN;
     p->flops = shape_flops(s);
     p->requested_bytes = eval_real(b, p->desc->read) + eval_real(b, p->desc->write);
-    p->compulsory_bytes = elems * (double)dtype_size(s->dtype);
+    p->compulsory_bytes = elems * (double)dtype_size(s->dtype) + (paged ? p->table_bytes : 0);
     p->requested_intensity = p->flops / p->requested_bytes;
     p->compulsory_intensity = p->flops / p->compulsory_bytes;
 }
@@ -394,8 +398,11 @@ static void check_memory(struct build *b)
 {
     const struct plan *p = b->p;
     const double T = (double)dtype_size(p->shape.dtype);
-    const double tensors =
-        2 * T * ((double)shape_q_elems(&p->shape) + (double)shape_kv_elems(&p->shape));
+    const struct page_pool pages = shape_pool(&p->shape);
+    const double kv = desc_pages(p->desc, &p->shape)
+                          ? (double)(pages.total * p->shape.Hkv * pages.size * p->shape.D)
+                          : (double)shape_kv_elems(&p->shape);
+    const double tensors = 2 * T * ((double)shape_q_elems(&p->shape) + kv);
     double workspace = 0;
     char need[NUMBER_BUF], of[NUMBER_BUF], has[NUMBER_BUF];
     struct err err = ERR_INIT;

@@ -58,6 +58,8 @@ struct plan {
     struct plan_pass passes[DESC_PASSES_MAX];
     int npasses, main_pass; /* main: the pass with most flops, by default the first */
     int64_t ws_bytes[DESC_WS_MAX];
+    double pool_bytes; /* pages of K and V together, those that are empty too; NaN: it reads none */
+    double table_bytes; /* of their block table; likewise */
     double flops;
     double requested_bytes, compulsory_bytes;         /* NaN unknown */
     double requested_intensity, compulsory_intensity; /* FLOP per byte */

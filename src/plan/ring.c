@@ -14,6 +14,10 @@ enum status ring_build(const struct shape *s, int gpus, enum ring_shards shards,
     *out = (struct ring){.shape = *s, .gpus = gpus, .steps = gpus, .mine = 1};
     if (gpus < 1 || gpus > RING_GPUS_MAX)
         return err_set(why, ST_NO, "a ring has 1 to %d GPUs", RING_GPUS_MAX);
+    if (s->page)
+        return err_set(why, ST_NO,
+                       "a ring sends K and V in contiguous chunks and knows no pages; page is %lld",
+                       (long long)s->page);
     if (s->causal && s->Sq != s->Sk)
         return err_set(why, ST_NO,
                        "a causal ring needs as many queries as keys; Sq is %lld, Sk is %lld",

@@ -148,7 +148,8 @@ const struct field plan_fields[] = {
     FIELD(FIELD_REAL, plan_row, flops, .doc = "Floating-point operations of the problem."),
     FIELD(FIELD_REAL, plan_row, requested_bytes, .unit = "B",
           .doc = "What loads and stores ask for, before any cache."),
-    FIELD(FIELD_REAL, plan_row, compulsory_bytes, .unit = "B", .doc = "Q, K, V and O once."),
+    FIELD(FIELD_REAL, plan_row, compulsory_bytes, .unit = "B",
+          .doc = "Q, K, V and O once; of a kernel that reads pages their block table, too."),
     FIELD(FIELD_REAL, plan_row, requested_intensity, .title = "requested F/B", .digits = 3,
           .unit = "FLOP/B", .doc = "flops over requested_bytes."),
     FIELD(FIELD_REAL, plan_row, compulsory_intensity, .title = "compulsory F/B", .digits = 3,
@@ -167,6 +168,11 @@ const struct field plan_fields[] = {
     FIELD(FIELD_TEXT, plan_row, roof_note, .doc = "What the numbers do not say about the roof."),
     FIELD(FIELD_JSON, plan_row, workspace,
           .doc = "Global memory between launches: name, bytes, doc."),
+    FIELD(FIELD_REAL, plan_row, pool_bytes, .unit = "B",
+          .doc = "Of a kernel that reads pages: memory of both pools, with pages and parts of them "
+                 "that hold no key; else null."),
+    FIELD(FIELD_REAL, plan_row, table_bytes, .unit = "B",
+          .doc = "Of a kernel that reads pages: their block table; else null."),
     FIELD(FIELD_TEXT, plan_row, regs_reason,
           .doc = "Why regs is not known, or stale: what a compiler said, or that there is none."),
     FIELD(FIELD_TEXT, plan_row, blocked_by,
@@ -248,6 +254,8 @@ void plan_row_figures(struct plan_row *row, const struct plan *p)
     row->flops = p->flops;
     row->requested_bytes = p->requested_bytes;
     row->compulsory_bytes = p->compulsory_bytes;
+    row->pool_bytes = p->pool_bytes;
+    row->table_bytes = p->table_bytes;
     row->requested_intensity = p->requested_intensity;
     row->compulsory_intensity = p->compulsory_intensity;
     row->ridge = p->ridge;

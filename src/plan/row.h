@@ -19,7 +19,7 @@ struct plan_row {
     char *regs_source;
     json_t *passes; /* [{name, grid, threads, ...}] */
     double flops, requested_bytes, compulsory_bytes, requested_intensity, compulsory_intensity;
-    double ridge, roof_us, peak_tflops, dram_gbs;
+    double ridge, roof_us, peak_tflops, dram_gbs, pool_bytes, table_bytes;
     char *bound, *peak_unit, *roof_note;
     json_t *workspace; /* [{name, bytes, doc}] */
     char *regs_reason, *blocked_by;

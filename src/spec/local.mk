@@ -5,6 +5,8 @@ libattnscope_a_SOURCES += \
 	%D%/input.h \
 	%D%/npy.c \
 	%D%/npy.h \
+	%D%/pages.c \
+	%D%/pages.h \
 	%D%/problem.c \
 	%D%/shape.c \
 	%D%/shape.h \

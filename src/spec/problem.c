@@ -138,8 +138,10 @@ enum status problem_check_key(const struct problem *p, const char *key, const ch
     asked = theirs;
     st = value ? shape_set(&asked, key, value, &known, err)
                : shape_set_word(&asked, key, &known, err);
-    asked.causal = theirs.causal; /* files know nothing of mask and layout */
+    asked.causal = theirs.causal; /* files know nothing of mask, layout and pages */
     asked.layout = theirs.layout;
+    asked.page = theirs.page;
+    asked.pages = theirs.pages;
     if (st || shape_equal(&asked, &theirs))
         return st;
     shape_format(&theirs, text, sizeof text);

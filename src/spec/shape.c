@@ -16,7 +16,7 @@
 
 /* Kernels get lengths as int32_t and walk them tile by tile in int32_t, where the step beyond the last
  * row must fit too: hence half of its range. Addresses stay below 2^40. */
-enum { SIZE_LARGEST = 1 << 30 };
+enum { SIZE_LARGEST = 1 << 30, PAGE_LARGEST = 1 << 16 };
 static const double rows_max = 0x1p31, bytes_max = 0x1p40;
 
 const char *const dtype_words[] = {"f16", "bf16", "f32", NULL};
@@ -29,7 +29,14 @@ static const char *const causal_docs[] = {"every query sees every key",
 static const char *const layout_words[] = {"bhsd", "bshd", NULL};
 static const char *const layout_docs[] = {"batch, head, sequence, dimension",
                                           "batch, sequence, head, dimension"};
+static const char *const pages_words[] = {"shuffled", "ordered", "both", NULL};
+static const char *const pages_docs[] = {
+    "in an order that the seed draws, with pages between them that are nobody's",
+    "one after another, as in a pool that nobody has used yet",
+    "shuffled, and for kernels that take no pages a contiguous copy, made before they are timed"};
 
+_Static_assert(sizeof pages_words / sizeof *pages_words == PAGES_COUNT + 1, "a word an order");
+_Static_assert(sizeof(enum page_order) == sizeof(unsigned), "words are kept as FIELD_WORD says");
 _Static_assert(sizeof dtype_words / sizeof *dtype_words == DTYPE_COUNT + 1, "a word a type");
 _Static_assert(sizeof layout_words / sizeof *layout_words == LAYOUT_COUNT + 1, "a word a layout");
 _Static_assert(sizeof(enum dtype) == sizeof(unsigned) && sizeof(enum layout) == sizeof(unsigned),
@@ -133,6 +140,18 @@ static void step_lengths(void *row, int dir)
     s->Sk = doubled(s->Sk, dir);
 }
 
+/* "none" is 0: contiguous. */
+static enum status set_page(void *row, const char *text, struct err *err)
+{
+    static const struct field plain = FIELD(FIELD_INT, shape, page, .lo = 0, .hi = PAGE_LARGEST);
+    return field_set(&plain, row, strcmp(text, "none") == 0 ? "0" : text, err);
+}
+
+static bool has_no_pages(const void *row)
+{
+    return ((const struct shape *)row)->page == 0;
+}
+
 /* Takes what other programs call the types, too. */
 static enum status set_dtype(void *row, const char *text, struct err *err)
 {
@@ -147,7 +166,8 @@ static const struct field_hooks on_H = {.after = heads_follow},
                                         .get = get_length,
                                         .step = step_lengths,
                                         .implied = lengths_differ},
-                                on_Sq = {.implied = lengths_equal}, on_dtype = {.set = set_dtype};
+                                on_Sq = {.implied = lengths_equal}, on_dtype = {.set = set_dtype},
+                                on_page = {.set = set_page}, on_pages = {.implied = has_no_pages};
 
 // clang-format off
 #define SIZE(member_, flags_, ...) \
@@ -168,6 +188,10 @@ const struct field shape_keys[] = {
     WORD(FIELD_WORD, dtype,  FIELD_ALWAYS, .doc = "element type of Q, K, V and O", .hooks = &on_dtype),
     WORD(FIELD_FLAG, causal, 0,            .doc = "query i sees keys 0 .. i + Sk - Sq"),
     WORD(FIELD_WORD, layout, FIELD_RARE,   .doc = "order of the axes in memory"),
+    FIELD(FIELD_INT, shape, page, .flags = FIELD_DOUBLES | FIELD_RARE, .lo = 0, .hi = PAGE_LARGEST, .hooks = &on_page,
+          .doc = "keys of a page of K and V, which a block table finds; 0: contiguous", .example = "16,32,64,128,256"),
+    FIELD(FIELD_WORD, shape, pages, .flags = FIELD_RARE, .words = pages_words, .word_docs = pages_docs, .hooks = &on_pages,
+          .doc = "where pages lie in their pool"),
     {.name = NULL},
 };
 // clang-format on
@@ -352,12 +376,24 @@ static double tensor_bytes(const struct shape *s, int64_t heads, int64_t rows)
     return tensor_rows(s, heads, rows) * (double)s->D * (double)dtype_size(s->dtype);
 }
 
+/* Of K, or of V, in pages. */
+static double pool_rows(const struct shape *s)
+{
+    const struct page_pool p = shape_pool(s);
+    return (double)p.total * (double)s->Hkv * (double)p.size;
+}
+
+static double pool_bytes(const struct shape *s)
+{
+    return pool_rows(s) * (double)s->D * (double)dtype_size(s->dtype);
+}
+
 static bool within_limits(const struct shape *s, double unused)
 {
     (void)unused;
-    return s->H % s->Hkv == 0 && tensor_rows(s, s->H, s->Sq) <= rows_max &&
-           tensor_rows(s, s->Hkv, s->Sk) <= rows_max && tensor_bytes(s, s->H, s->Sq) <= bytes_max &&
-           tensor_bytes(s, s->Hkv, s->Sk) <= bytes_max;
+    return s->H % s->Hkv == 0 && pool_rows(s) <= rows_max && pool_bytes(s) <= bytes_max &&
+           tensor_rows(s, s->H, s->Sq) <= rows_max && tensor_rows(s, s->Hkv, s->Sk) <= rows_max &&
+           tensor_bytes(s, s->H, s->Sq) <= bytes_max && tensor_bytes(s, s->Hkv, s->Sk) <= bytes_max;
 }
 
 static bool within_memory(const struct shape *s, double limit)
@@ -428,6 +464,18 @@ static enum status check_tensor(const struct shape *s, const char *name, const c
                    all_rows, rows_max, hint);
 }
 
+/* A page may be far larger than its sequence. */
+static enum status check_pool(const struct shape *s, struct err *err)
+{
+    char size[NUMBER_BUF];
+    if (pool_rows(s) <= rows_max && pool_bytes(s) <= bytes_max)
+        return ST_OK;
+    return err_set(
+        err, ST_USAGE,
+        "K in pages of page=%lld takes %s and %.0f rows; a smaller page leaves less of it empty",
+        (long long)s->page, number_fmt_bytes(size, pool_bytes(s)), pool_rows(s));
+}
+
 enum status shape_check(const struct shape *s, struct err *err)
 {
     const bool same = s->Sq == s->Sk;
@@ -439,13 +487,14 @@ enum status shape_check(const struct shape *s, struct err *err)
     if (!st)
         st = check_tensor(s, "K", s->Hkv == s->H ? "H" : "Hkv", s->Hkv, same ? "S" : "Sk", s->Sk,
                           err);
-    return st;
+    return st ? st : check_pool(s, err);
 }
 
 double shape_run_bytes(const struct shape *s)
 {
     const double q = tensor_rows(s, s->H, s->Sq), kv = tensor_rows(s, s->Hkv, s->Sk);
-    return 2 * (q + kv) * (double)s->D * (double)(dtype_size(s->dtype) + sizeof(float));
+    return 2 * (q + kv) * (double)s->D * (double)(dtype_size(s->dtype) + sizeof(float)) +
+           2 * pool_bytes(s);
 }
 
 enum status shape_check_memory(const struct shape *s, double available_bytes, struct err *err)
@@ -502,9 +551,19 @@ void shape_format(const struct shape *s, char *buf, size_t size)
     str_free(&text);
 }
 
+/* Of no pages the order says nothing. */
+static struct shape without_idle(const struct shape *s)
+{
+    struct shape x = *s;
+    if (!x.page)
+        x.pages = PAGES_SHUFFLED;
+    return x;
+}
+
 bool shape_equal(const struct shape *a, const struct shape *b)
 {
-    return record_equal(shape_keys, a, b);
+    const struct shape x = without_idle(a), y = without_idle(b);
+    return record_equal(shape_keys, &x, &y);
 }
 
 /* ---- counts ---- */
@@ -540,6 +599,16 @@ size_t shape_q_elems(const struct shape *s)
 size_t shape_kv_elems(const struct shape *s)
 {
     return (size_t)(s->B * s->Hkv * s->Sk * s->D);
+}
+
+struct page_pool shape_pool(const struct shape *s)
+{
+    enum { SPARE = 8 };
+    if (s->page <= 0)
+        return (struct page_pool){0};
+    const int64_t each = (s->Sk + s->page - 1) / s->page, used = s->B * each;
+    return (struct page_pool){
+        .size = s->page, .each = each, .used = used, .total = used + used / SPARE + 1};
 }
 
 struct strides shape_strides(const struct shape *s, int64_t heads, int64_t rows)

@@ -15,12 +15,16 @@
 #include "spec/dtype.h"
 
 enum layout { LAYOUT_BHSD, LAYOUT_BSHD, LAYOUT_COUNT };
+/* Where pages lie in their pool. BOTH: shuffled, and a contiguous copy for kernels that take no pages. */
+enum page_order { PAGES_SHUFFLED, PAGES_ORDERED, PAGES_BOTH, PAGES_COUNT };
 
 struct shape {
     int64_t B, H, Hkv, Sq, Sk, D;
     enum dtype dtype;
     bool causal;
     enum layout layout;
+    int64_t page; /* keys of a page of K and V (spec/pages.h); 0: both are contiguous */
+    enum page_order pages;
     bool hkv_given; /* false: Hkv follows H */
 };
 
@@ -55,7 +59,7 @@ bool shape_step(struct shape *s, const char *key, int dir);
  * 2^31 rows? One sentence that names the key and a legal neighbour. */
 enum status shape_check(const struct shape *s, struct err *err);
 
-/* Bytes that a run on the CPU needs: Q, K, V, O in the dtype and once more as float32. */
+/* Bytes that a run on the CPU needs: Q, K, V, O in the dtype and once more as float32, and the pools of pages. */
 double shape_run_bytes(const struct shape *s);
 /* Do they fit into three quarters of `available_bytes`? NaN: not known, so yes. */
 enum status shape_check_memory(const struct shape *s, double available_bytes, struct err *err);
@@ -85,6 +89,15 @@ size_t shape_q_elems(const struct shape *s);  /* B*H*Sq*D; also of O */
 size_t shape_kv_elems(const struct shape *s); /* B*Hkv*Sk*D; of K and of V */
 /* Keys that query row i sees, 0..Sk. */
 int64_t shape_row_keys(const struct shape *s, int64_t row);
+
+/* What the pages of K are, and those of V (spec/pages.h). */
+struct page_pool {
+    int64_t size;  /* keys of a page; 0: there are no pages, and the rest is 0, too */
+    int64_t each;  /* pages of a sequence, and entries of a row of the table */
+    int64_t used;  /* by all sequences, and entries of the table */
+    int64_t total; /* pages of the pool: an eighth and one more than are used */
+};
+struct page_pool shape_pool(const struct shape *s);
 
 /* Element strides of a (B, heads, rows, D) tensor in the shape's layout; D is contiguous. */
 struct strides {

@@ -74,21 +74,25 @@ static long long about(int64_t x)
 
 char *tuned_class(const struct shape *s)
 {
-    return xasprintf("%s D=%lld %s %s, about %lld x %lld heads, Sq %lld, Sk %lld",
+    char pages[48] = "";
+    if (s->page)
+        snprintf(pages, sizeof pages, ", pages of about %lld", about(s->page));
+    return xasprintf("%s D=%lld %s %s, about %lld x %lld heads, Sq %lld, Sk %lld%s",
                      dtype_name(s->dtype), (long long)s->D, s->causal ? "causal" : "full",
                      s->layout == LAYOUT_BHSD ? "bhsd" : "bshd", about(s->B * s->Hkv),
-                     about(s->H / s->Hkv), about(s->Sq), about(s->Sk));
+                     about(s->H / s->Hkv), about(s->Sq), about(s->Sk), pages);
 }
 
 /* Between shapes that one tuning may serve, in powers of 2; INFINITY: it may not. */
 static double distance(const struct shape *a, const struct shape *b)
 {
     if (dtype_size(a->dtype) != dtype_size(b->dtype) || a->causal != b->causal ||
-        a->layout != b->layout || a->D != b->D)
+        a->layout != b->layout || a->D != b->D || !a->page != !b->page)
         return INFINITY;
     const double factors[] = {(double)(a->B * a->Hkv) / (double)(b->B * b->Hkv),
                               (double)(a->H * b->Hkv) / (double)(a->Hkv * b->H),
-                              (double)a->Sq / (double)b->Sq, (double)a->Sk / (double)b->Sk};
+                              (double)a->Sq / (double)b->Sq, (double)a->Sk / (double)b->Sk,
+                              a->page ? (double)a->page / (double)b->page : 1};
     double sum = 0;
     for (size_t i = 0; i < sizeof factors / sizeof *factors; i++)
         sum += fabs(log2(factors[i]));

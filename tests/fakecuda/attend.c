@@ -128,3 +128,42 @@ void fake_attend(const struct AttnArgs *a, int dtype)
     }
     scatter(a, dtype, last.tensors[O].x);
 }
+
+/* K, or V, out of its pages, as a tensor without gaps of the same type. */
+static void *from_pages(const struct PagedArgs *p, const void *pool, const int64_t stride[3],
+                        int dtype)
+{
+    const struct AttnArgs *a = &p->attn;
+    char *flat = malloc((size_t)a->B * (size_t)a->Hkv * (size_t)a->Sk * (size_t)a->D * 4 + 1);
+    int64_t at = 0;
+    for (int64_t b = 0; b < a->B; b++)
+        for (int64_t h = 0; h < a->Hkv; h++)
+            for (int64_t j = 0; j < a->Sk; j++)
+                for (int64_t d = 0; d < a->D; d++) {
+                    const int64_t page = p->table[b * p->pages + j / p->page];
+                    put_element(
+                        flat, at++, dtype,
+                        get_element(pool,
+                                    page * stride[0] + h * stride[1] + j % p->page * stride[2] + d,
+                                    dtype));
+                }
+    return flat;
+}
+
+void fake_attend_pages(const struct PagedArgs *p, int dtype)
+{
+    struct AttnArgs a = p->attn;
+    if (!p->table) {
+        fake_attend(&a, dtype);
+        return;
+    }
+    void *k = from_pages(p, a.k, a.k_stride, dtype), *v = from_pages(p, a.v, a.v_stride, dtype);
+    const int64_t rows = (int64_t)a.Sk * a.D, strides[3] = {a.Hkv * rows, rows, a.D};
+    a.k = k;
+    a.v = v;
+    memcpy(a.k_stride, strides, sizeof strides);
+    memcpy(a.v_stride, strides, sizeof strides);
+    fake_attend(&a, dtype);
+    free(k);
+    free(v);
+}

@@ -8,5 +8,7 @@
 
 /* O from Q, K and V; dtype is ATTN_DTYPE. A query without a key gives 0. */
 void fake_attend(const struct AttnArgs *a, int dtype);
+/* The same out of pages, where there is a block table. */
+void fake_attend_pages(const struct PagedArgs *a, int dtype);
 
 #endif

@@ -456,7 +456,8 @@ CU(cuModuleLoadData, cu_module *m, const void *image)
         snprintf(kernel, sizeof kernel, "%.*s", (int)strcspn(name + 5, ".\n"), name + 5);
     fake_at_kernel(kernel);
     ENTER("cuModuleLoadData");
-    const int ptx = strncmp(image, ".version", 8) == 0; /* the flush's, which has one function */
+    const int ptx = strncmp(image, ".version", 8) == 0 ||
+                    strncmp(image, "// pages.cu", 11) == 0; /* ours: the flush, what fills pages */
     if (!ptx && memcmp(image, image_mark, strlen(image_mark)) != 0)
         return CU_INVALID_IMAGE;
     if (ptx && fake_number("ptx", 1) == 0)
@@ -640,15 +641,16 @@ static const char *fault_of_launch(void)
     return once ? once : wrong > 0 && wrong < 4 ? always[wrong] : NULL;
 }
 
-static void compute(const struct AttnArgs *a, int dtype)
+static void compute(const struct PagedArgs *p, int dtype)
 {
+    const struct AttnArgs *a = &p->attn;
     const char *how = fault_of_launch();
     if (how && strcmp(how, "none") == 0)
         return;
-    struct AttnArgs some = *a;
+    struct PagedArgs some = *p;
     if (how && strcmp(how, "half") == 0)
-        some.Sq = a->Sq / 2;
-    fake_attend(&some, dtype);
+        some.attn.Sq = a->Sq / 2;
+    fake_attend_pages(&some, dtype);
     if (how)
         spoil(a, dtype, how);
 }
@@ -683,6 +685,38 @@ static cu_result launch_sweep(void **params)
     return CU_SUCCESS;
 }
 
+/* What fills the pools of pages, or looks at them: kernels/pages/pages.cu, whose argument it is. */
+struct pool_args {
+    cu_pointer from, pool, owners, differs;
+    int64_t from_stride[3], pool_stride[3], rows;
+    int32_t Hkv, page, each, Sk, row_bytes, pad;
+};
+
+static inline cu_result launch_pool(void **params)
+{
+    const struct pool_args *a = params[0];
+    for (int64_t row = 0; row < a->rows; row++) {
+        const int64_t page = row / a->page / a->Hkv, head = row / a->page % a->Hkv,
+                      key = row % a->page;
+        const int32_t owner = ((const int32_t *)host(a->owners))[page];
+        const int64_t j = owner < 0 ? a->Sk : (int64_t)(owner % a->each) * a->page + key;
+        const char *from = host(a->from);
+        char *to = (char *)host(a->pool) + page * a->pool_stride[0] + head * a->pool_stride[1] +
+                   key * a->pool_stride[2];
+        from += j < a->Sk ? owner / a->each * a->from_stride[0] + head * a->from_stride[1] +
+                                j * a->from_stride[2]
+                          : 0;
+        for (int i = 0; i < a->row_bytes; i++) {
+            const char x = j < a->Sk ? from[i] : (char)0xff;
+            if (!a->differs)
+                to[i] = x;
+            else if (to[i] != x)
+                *(uint32_t *)host(a->differs) = 1;
+        }
+    }
+    return CU_SUCCESS;
+}
+
 /* For the tests to look at: the first launches. How many there are is the clock's affair. */
 static void keep(const struct fake_launch *l, cu_function f, void **params)
 {
@@ -694,13 +728,14 @@ static void keep(const struct fake_launch *l, cu_function f, void **params)
     memcpy(kept->args, params[0], sizeof kept->args);
 }
 
-static void execute(const struct fake_launch *l, cu_function f, const struct AttnArgs *a)
+static void execute(const struct fake_launch *l, cu_function f, const struct PagedArgs *p)
 {
+    const struct AttnArgs *a = &p->attn;
     fake.clock_us += fake_number("us", 50);
     if (f->first && strcmp(f->name, "cublas") == 0)
         soften(a, f->dtype);
     else if (f->first)
-        compute(a, f->dtype);
+        compute(p, f->dtype);
     stamp(a, l, f->first);
 }
 
@@ -710,7 +745,7 @@ static cu_result capture(const struct fake_launch *l, cu_function f, const void 
         return CU_OUT_OF_MEMORY;
     struct step *step = &fake.steps[fake.captured++];
     *step = (struct step){.launch = *l, .function = f};
-    memcpy(step->ctx, args, sizeof(struct AttnArgs));
+    memcpy(step->ctx, args, sizeof(struct PagedArgs));
     return CU_SUCCESS;
 }
 
@@ -749,7 +784,7 @@ static cu_result launch(const struct fake_launch *l, cu_function f, void **param
     keep(l, f, params);
     if (fake.capturing)
         return capture(l, f, params[0]);
-    execute(l, f, (const struct AttnArgs *)params[0]);
+    execute(l, f, (const struct PagedArgs *)params[0]);
     return CU_SUCCESS;
 }
 
@@ -778,6 +813,8 @@ CU(cuLaunchKernel, cu_function f, unsigned gx, unsigned gy, unsigned gz, unsigne
     if (strcmp(f->name, "attnscope_sweep") == 0)
         return launch_sweep(params); /* refused, it would be a memset: nobody's launch */
     ENTER("cuLaunchKernel");
+    if (strcmp(f->name, "attnscope_pool") == 0)
+        return launch_pool(params);
     return strncmp(f->name, "peak_", 5) == 0 ? launch_peak() : launch(&l, f, params);
 }
 #endif
@@ -937,7 +974,7 @@ CU(cuGraphLaunch, cu_graph_exec x, cu_stream s)
         if (step->work)
             step->work(step->ctx);
         else
-            execute(&step->launch, step->function, (const struct AttnArgs *)step->ctx);
+            execute(&step->launch, step->function, (const struct PagedArgs *)step->ctx);
     }
     return CU_SUCCESS;
 }

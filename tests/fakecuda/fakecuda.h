@@ -39,7 +39,7 @@
 struct fake_launch {
     char function[96];
     unsigned grid[3], block[3], dynamic_smem, cluster;
-    unsigned char args[240]; /* struct AttnArgs as it was passed */
+    unsigned char args[256]; /* struct PagedArgs as it was passed, which begins with AttnArgs */
 };
 
 /* What a stream begins with: another library that puts work into it hands it to `record` while the stream is

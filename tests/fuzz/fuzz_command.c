@@ -29,6 +29,8 @@ const char *const fuzz_seeds[] = {
     "export figure=smem fa2; tune fa2 gpu=L4; doctor",
     "check naive input=a.npy; record x.rec -- plan fa2; kernel add x.cu",
     "plan fa2; show $1.blocks_per_sm; plan $last",
+    "plan decode_paged Sq=1 page=16; explain pool_bytes decode_paged page=7; sweep decode_paged "
+    "page=1,16 metric=waves; set pages=both",
     NULL,
 };
 const char *const fuzz_tokens[] = {
@@ -39,7 +41,7 @@ const char *const fuzz_tokens[] = {
     "why",    "export ", "figure=", "results",     "timeline", "open",  "compare",    "16Ki",
     "1e308",  "-1",      "causal",  "layout=bshd", "base=",    "help ", "set ",       "reset ",
     "alias ", "\\x1b",   "\\xff",   "\\x00",       "\"",       "100%",  "nan",        "by=",
-    "where ", "last ",   NULL,
+    "where ", "last ",   "page=",   "pages=both",  NULL,
 };
 
 const unsigned fuzz_cost = 20;

@@ -17,6 +17,7 @@
 
 const char *const fuzz_seeds[] = {
     "/* @name a\n * @title t\n * @dtypes f16 bf16 f32\n * @requires D <= 128 && sm >= 75\n"
+    " * @pages page % 16 == 0\n"
     " * @param BR 64 [16..128] rows\n * @param MAP idle|duplicate what\n * @threads BR*4\n"
     " * @grid ceil(Sq/BR) H B\n * @smem dynamic Ks BR*(D+8)*T align=128 keys\n"
     " * @smem dynamic Vs BR*D*T over=Ks values\n * @smem static F 64 align=4 flags\n"
@@ -42,7 +43,7 @@ const char *const fuzz_tokens[] = {
     "|",        "f16 ",      "1/0",       "0",          "-1",          "9007199254740993",
     "1e300",    "Sk",        "D",         "BR",         "tiles(1,1)",  "tiles(0,0)",
     "&&",       "||",        "?1:2",      "\\x00",      "\\xff",       "\r",
-    "\t",       NULL,
+    "\t",       "@pages ",   NULL,
 };
 
 static const struct device device = {

@@ -18,6 +18,8 @@ const char *const fuzz_seeds[] = {
     "B=1024 H=64 S=1M D=256 fp16 bhsd",
     "Sq=1 Sk=64k Hkv=1 H=32",
     "S=1.5k H=16Ki D=1e3",
+    "B=3 H=8 Hkv=2 Sq=1 Sk=1000 D=128 page=16 pages=ordered",
+    "Sk=7 page=64k pages=both",
     NULL,
 };
 const char *const fuzz_tokens[] = {
@@ -34,7 +36,9 @@ const char *const fuzz_tokens[] = {
     "2147483647", "2147483648", "9223372036854775807",
     "1e12",       "1e999",      "nan",
     "yes",        "off",        "\\x00",
-    "\\xff",      "\t",         NULL,
+    "\\xff",      "\t",         "page=",
+    "pages=",     "ordered",    "both",
+    "none",       NULL,
 };
 
 static int check_legal(const struct shape *s)
@@ -55,6 +59,12 @@ static int check_legal(const struct shape *s)
     const double all = (double)s->Sq * (double)s->Sk;
     if (!(pairs >= 1) || pairs > all || (!s->causal && pairs != all))
         return fuzz_broken("%s: %.17g pairs", text, pairs);
+    const struct page_pool p = shape_pool(s);
+    if (p.size != s->page ||
+        (p.size &&
+         (p.each * p.size < s->Sk || (p.each - 1) * p.size >= s->Sk || p.used != p.each * s->B ||
+          p.total <= p.used || (double)p.total * (double)s->Hkv * (double)p.size > 0x1p31)))
+        return fuzz_broken("%s: %lld of %lld pages", text, (long long)p.used, (long long)p.total);
     if (shape_row_keys(s, s->Sq - 1) != s->Sk || shape_row_keys(s, 0) < 0)
         return fuzz_broken("%s: the last query must see every key", text);
     return 0;

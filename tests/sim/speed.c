@@ -123,10 +123,10 @@ static uint64_t sum_of(uint64_t h, const struct sim_result *r)
 }
 
 static uint64_t sum_output(uint64_t h, const struct trial *t, const struct sim_memory *m,
-                           const struct AttnArgs *args)
+                           const struct PagedArgs *args)
 {
     void *out = xcalloc(1, t->tensors.q_bytes + 1);
-    sim_memory_read(m, (uint64_t)(uintptr_t)args->o, out, t->tensors.q_bytes);
+    sim_memory_read(m, (uint64_t)(uintptr_t)args->attn.o, out, t->tensors.q_bytes);
     h = hash_bytes(h, out, t->tensors.q_bytes);
     free(out);
     return h;
@@ -136,7 +136,7 @@ static struct outcome run(const struct trial *t, const struct sim_options *o)
 {
     struct outcome out = {.sum = HASH_START};
     struct err err = ERR_INIT;
-    struct AttnArgs args;
+    struct PagedArgs args;
     struct sim_memory *m = trial_memory(t, &args);
     for (int i = 0; i < t->plan.npasses; i++) {
         const struct sim_launch l = trial_launch(t, i, &args);

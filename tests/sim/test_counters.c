@@ -59,7 +59,7 @@ static enum status run_trial(const struct trial *t, each_pass what, void *ctx, s
 {
     struct sim_options o = {.l2_bytes = 50u << 20};
     enum status st = ST_OK;
-    struct AttnArgs args;
+    struct PagedArgs args;
     struct sim_memory *m = trial_memory(t, &args);
     for (int i = 0; i < t->plan.npasses && st == ST_OK; i++) {
         const struct sim_launch l = trial_launch(t, i, &args);

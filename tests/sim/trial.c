@@ -82,14 +82,15 @@ static uint64_t add_memory(struct sim_memory *m, const char *name, uint64_t byte
     return at;
 }
 
-struct sim_memory *trial_memory(const struct trial *t, struct AttnArgs *args)
+struct sim_memory *trial_memory(const struct trial *t, struct PagedArgs *paged)
 {
+    struct AttnArgs *args = &paged->attn;
     const struct kernel_desc *d = t->plan.desc;
     struct sim_memory *m = sim_memory_new(1ull << 32);
     const void *const from[3] = {t->tensors.q, t->tensors.k, t->tensors.v};
     const uint64_t q = t->tensors.q_bytes, kv = t->tensors.kv_bytes, bytes[3] = {q, kv, kv};
     uint64_t at[3];
-    *args = attn_args(&t->plan.shape, t->problem.seed);
+    *paged = paged_args(&t->plan.shape, t->problem.seed, false);
     for (int i = 0; i < 3; i++) {
         at[i] = add_memory(m, (const char *const[]){"Q", "K", "V"}[i], bytes[i], false);
         sim_memory_write(m, at[i], from[i], bytes[i]);
@@ -107,7 +108,7 @@ struct sim_memory *trial_memory(const struct trial *t, struct AttnArgs *args)
     return m;
 }
 
-struct sim_launch trial_launch(const struct trial *t, int pass, const struct AttnArgs *args)
+struct sim_launch trial_launch(const struct trial *t, int pass, const struct PagedArgs *args)
 {
     const struct plan_pass *p = &t->plan.passes[pass];
     return (struct sim_launch){

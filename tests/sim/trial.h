@@ -27,9 +27,9 @@ enum status trial_make(struct trial *t, const struct kernel_desc *d, const struc
 void trial_clear(struct trial *t);
 
 /* Global memory with Q, K, V, O, LSE and the workspace, and the kernel's argument with their addresses. sim_memory_free() frees. */
-struct sim_memory *trial_memory(const struct trial *t, struct AttnArgs *args);
+struct sim_memory *trial_memory(const struct trial *t, struct PagedArgs *args);
 /* Of launch `pass`; it borrows `args`. */
-struct sim_launch trial_launch(const struct trial *t, int pass, const struct AttnArgs *args);
+struct sim_launch trial_launch(const struct trial *t, int pass, const struct PagedArgs *args);
 
 /* A block's share of the L1 in launch `pass`. */
 uint64_t trial_l1(const struct trial *t, int pass);

@@ -191,7 +191,7 @@ static void test_inputs_are_protected(void)
     struct err err = ERR_INIT;
     CU_ASSERT_EQUAL(shape_parse("B=1 H=2 S=40 D=16 f32", &p.shape, &err), ST_OK);
     CU_ASSERT_EQUAL_FATAL(tensors_make(&p, &t, &err), ST_OK);
-    CU_ASSERT_EQUAL_FATAL(sets_open(&sets, &p.shape, &t, 2, &err), ST_OK);
+    CU_ASSERT_EQUAL_FATAL(sets_open(&sets, &p.shape, p.seed, &t, 2, &err), ST_OK);
     sets_fill(&sets, 0, 0, 2);
     CU_ASSERT_PTR_NULL(sets_written(&sets));
     volatile char *k = (char *)(uintptr_t)sets_tensor(&sets, 1, TENSOR_K);

@@ -358,7 +358,15 @@ static void test_files_set_the_shape(void)
     struct err err = ERR_INIT;
     p.shape.causal = true;
     CU_ASSERT_EQUAL(set_files(&p, NPY_F2, dim, 4, &err), ST_OK);
-    const struct shape want = {2, 6, 3, 17, 13, 8, DTYPE_F16, true, LAYOUT_BHSD, true};
+    const struct shape want = {.B = 2,
+                               .H = 6,
+                               .Hkv = 3,
+                               .Sq = 17,
+                               .Sk = 13,
+                               .D = 8,
+                               .dtype = DTYPE_F16,
+                               .causal = true,
+                               .hkv_given = true};
     CU_ASSERT_TRUE(shape_equal(&p.shape, &want));
     CU_ASSERT_TRUE(p.shape.hkv_given);
     CU_ASSERT(p.input == INPUT_FILES && p.files[0][0] == '/');

@@ -218,18 +218,20 @@ static void test_csv(void)
 /* What texts say stands in columns of its own; what a row has already stays. */
 static void test_tidy(void)
 {
-    json_t *rows = json_pack("[{s:s,s:s,s:s}, {s:s,s:n,s:s,s:i}, {s:s,s:s,s:s}]", "kernel", "fa2",
-                             "shape", "B=2 H=8 Hkv=2 Sq=1 Sk=4096 D=64 bf16 causal", "params",
-                             "BR=64 SCALE=0.5 MAP=idle", "kernel", "naive", "shape", "params", "",
-                             "D", 7, "kernel", "odd", "shape", "S=64", "params", "what");
+    json_t *rows =
+        json_pack("[{s:s,s:s,s:s}, {s:s,s:n,s:s,s:i}, {s:s,s:s,s:s}]", "kernel", "fa2", "shape",
+                  "B=2 H=8 Hkv=2 Sq=1 Sk=4096 D=64 bf16 causal page=16", "params",
+                  "BR=64 SCALE=0.5 MAP=idle", "kernel", "naive", "shape", "params", "", "D", 7,
+                  "kernel", "odd", "shape", "S=64", "params", "what");
     struct rowset set = {0};
     rowset_add_json(&set, rows);
     json_t *first = tidy_row(set.rows[0]), *second = tidy_row(set.rows[1]),
            *third = tidy_row(set.rows[2]);
-    json_t *want = json_pack("{s:i,s:i,s:i,s:i,s:i,s:i,s:s,s:b,s:s,s:{s:i,s:f,s:s},s:i}", "B", 2,
-                             "H", 8, "Hkv", 2, "Sq", 1, "Sk", 4096, "D", 64, "dtype", "bf16",
-                             "causal", 1, "layout", "bhsd", "param_values", "BR", 64, "SCALE", 0.5,
-                             "MAP", "idle", "schema_version", ROW_SCHEMA_VERSION);
+    json_t *want =
+        json_pack("{s:i,s:i,s:i,s:i,s:i,s:i,s:s,s:b,s:s,s:i,s:s,s:{s:i,s:f,s:s},s:i}", "B", 2, "H",
+                  8, "Hkv", 2, "Sq", 1, "Sk", 4096, "D", 64, "dtype", "bf16", "causal", 1, "layout",
+                  "bhsd", "page", 16, "pages", "shuffled", "param_values", "BR", 64, "SCALE", 0.5,
+                  "MAP", "idle", "schema_version", ROW_SCHEMA_VERSION);
     json_object_update(want, json_array_get(rows, 0));
     CU_ASSERT(json_equal(first, want));
     CU_ASSERT(json_is_null(json_object_get(second, "B"))); /* unknown is not zero */

@@ -26,7 +26,8 @@ struct slot {
     foreign_fn *library;   /* a library's function, instead of `kernel` */
     const struct kernel_desc *desc;
     struct param_values params;
-    struct AttnArgs args;
+    struct PagedArgs args;
+    bool paged; /* it reads K and V out of pages */
     size_t ws_bytes[DESC_WS_MAX];
     unsigned char *outputs; /* guard, tensor, guard: one for each set of inputs; fenced */
     size_t outputs_bytes;
@@ -77,7 +78,7 @@ static void free_slot(struct slot *s)
     if (s->python)
         python_unload(s->python);
     for (int i = 0; i < DESC_WS_MAX; i++)
-        free(s->args.ws[i]);
+        free(s->args.attn.ws[i]);
     host_fenced_free(s->outputs, s->outputs_bytes);
     free(s->lse);
     free(s);
@@ -148,10 +149,11 @@ static enum status allocate(const char *what, double bytes, void **out, struct e
 
 /* So many that all of them, outputs too, fit into the L2 cache of a core: what is hot stays so. Two at least,
  * that addresses change, unless they are large. */
-static int count_sets(const struct tensors *host)
+static int count_sets(const struct shape *s, const struct tensors *host)
 {
     enum { SMALL = 64 << 20 };
-    const size_t each = 2 * host->q_bytes + 2 * host->kv_bytes, l2 = host_cache_bytes(2);
+    const size_t pools = s->page ? 2 * page_pool_bytes(s) : 0, l2 = host_cache_bytes(2);
+    const size_t each = 2 * host->q_bytes + 2 * host->kv_bytes + pools;
     const size_t fit = (l2 ? l2 : 1 << 20) / 2 / each;
     return fit > SETS_MAX ? SETS_MAX : fit > 1 ? (int)fit : each < SMALL ? 2 : 1;
 }
@@ -162,7 +164,8 @@ static enum status cpu_set_inputs(struct backend *b, const struct problem *p,
     drop_inputs(b);
     b->shape = p->shape;
     b->seed = p->seed;
-    enum status st = sets_open(&b->sets, &p->shape, host, count_sets(host), err);
+    enum status st =
+        sets_open(&b->sets, &p->shape, p->seed, host, count_sets(&p->shape, host), err);
     b->has_inputs = st == ST_OK;
     return st;
 }
@@ -223,12 +226,12 @@ static enum status make_workspace(struct slot *s, const struct shape *shape, str
         if (st == ST_OK && !(bytes >= 0 && bytes < 0x1p62))
             st = err_set(err, ST_FAIL, "%s has no size", what);
         if (st == ST_OK)
-            st = allocate(what, bytes, &s->args.ws[i], err);
+            st = allocate(what, bytes, &s->args.attn.ws[i], err);
         if (st != ST_OK)
             return st;
         s->ws_bytes[i] = (size_t)bytes;
         if (s->desc->ws[i].once)
-            memset(s->args.ws[i], 0, s->ws_bytes[i]);
+            memset(s->args.attn.ws[i], 0, s->ws_bytes[i]);
     }
     return ST_OK;
 }
@@ -236,8 +239,8 @@ static enum status make_workspace(struct slot *s, const struct shape *shape, str
 /* Keeps the workspace, which is there already. */
 static void make_args(const struct backend *b, struct slot *s)
 {
-    struct AttnArgs a = attn_args(&b->shape, b->seed);
-    memcpy(a.ws, s->args.ws, sizeof a.ws);
+    struct PagedArgs a = paged_args(&b->shape, b->seed, s->paged);
+    memcpy(a.attn.ws, s->args.attn.ws, sizeof a.attn.ws);
     s->args = a;
 }
 
@@ -330,6 +333,7 @@ static enum status cpu_load(struct backend *b, const struct kernel *k, const str
     struct slot *s = xcalloc(1, sizeof *s);
     s->desc = k->cpu;
     s->params = *v;
+    s->paged = desc_pages(s->desc, &b->shape);
     st = find_code(b, k, s, err);
     if (st == ST_OK)
         st = s->desc->peer ? load_python(b, s, err) : load_kernel(b, s, err);
@@ -363,7 +367,8 @@ static void poison_workspace(struct slot *s)
     enum { POISON_MAX = 64 << 20 };
     for (int i = 0; i < s->desc->nws; i++)
         if (!s->desc->ws[i].once)
-            memset(s->args.ws[i], 0xff, s->ws_bytes[i] < POISON_MAX ? s->ws_bytes[i] : POISON_MAX);
+            memset(s->args.attn.ws[i], 0xff,
+                   s->ws_bytes[i] < POISON_MAX ? s->ws_bytes[i] : POISON_MAX);
 }
 
 /* Does the kernel leave clear what it promises to? */
@@ -372,8 +377,21 @@ static enum status check_once(const struct slot *s, struct err *err)
     enum status st = ST_OK;
     for (int i = 0; i < s->desc->nws && st == ST_OK; i++)
         if (s->desc->ws[i].once)
-            st = once_check(s->desc->name, s->desc->ws[i].name, s->args.ws[i], s->ws_bytes[i], err);
+            st = once_check(s->desc->name, s->desc->ws[i].name, s->args.attn.ws[i], s->ws_bytes[i],
+                            err);
     return st;
+}
+
+static void put_inputs(const struct backend *b, const struct slot *s, int set, struct PagedArgs *a)
+{
+    a->attn.q = sets_tensor(&b->sets, set, TENSOR_Q);
+    a->attn.k = sets_tensor(&b->sets, set, TENSOR_K);
+    a->attn.v = sets_tensor(&b->sets, set, TENSOR_V);
+    if (!s->paged)
+        return;
+    a->attn.k = sets_pool(&b->sets, set, TENSOR_K);
+    a->attn.v = sets_pool(&b->sets, set, TENSOR_V);
+    a->table = sets_table(&b->sets, set);
 }
 
 /* Run i of the sample, on its own inputs and output. */
@@ -385,17 +403,15 @@ static enum status launch(const struct backend *b, const struct slot *s, int i, 
                                  .dtype = b->shape.dtype,
                                  .pool = b->pool,
                                  .simd = b->simd};
-    struct AttnArgs args = s->args;
-    args.q = sets_tensor(&b->sets, s->first + i, TENSOR_Q);
-    args.k = sets_tensor(&b->sets, s->first + i, TENSOR_K);
-    args.v = sets_tensor(&b->sets, s->first + i, TENSOR_V);
-    args.o = output_of(b, s, s->first + i) + OUTPUT_GUARD_BYTES;
+    struct PagedArgs args = s->args;
+    put_inputs(b, s, s->first + i, &args);
+    args.attn.o = output_of(b, s, s->first + i) + OUTPUT_GUARD_BYTES;
     for (int k = 0; k < s->desc->nws; k++)
         if (s->desc->ws[k].zero)
-            memset(s->args.ws[k], 0, s->ws_bytes[k]);
+            memset(s->args.attn.ws[k], 0, s->ws_bytes[k]);
     if (s->library)
-        return foreign_call(s->desc, s->library, &args, NULL, err);
-    s->kernel(&args, &l);
+        return foreign_call(s->desc, s->library, &args.attn, NULL, err);
+    s->kernel(&args.attn, &l);
     if (pool_float_left(b->pool))
         return err_set(err, ST_FAIL, "%s: it left another rounding of floats behind in a thread",
                        s->desc->name);
@@ -529,9 +545,9 @@ static enum status cpu_run(struct backend *b, struct slot *s, struct err *err)
     guard_output(b, output_of(b, s, 0));
     poison_workspace(s);
     poison_lse(b, s);
-    s->args.lse = (float *)(void *)(s->lse + OUTPUT_GUARD_BYTES);
+    s->args.attn.lse = (float *)(void *)(s->lse + OUTPUT_GUARD_BYTES);
     st = launch(b, s, 0, err);
-    s->args.lse = NULL;
+    s->args.attn.lse = NULL;
     s->lse_is_fresh = true;
     const char *tensor = sets_written(&b->sets);
     if (st == ST_OK && tensor)
@@ -557,7 +573,7 @@ static bool evict_all(const struct backend *b)
     for (const struct slot *s = b->slots; done && s; s = s->next) {
         done = !s->outputs || host_evict(s->outputs, output_stride(b) * (size_t)b->sets.count);
         for (int i = 0; done && i < s->desc->nws; i++)
-            done = host_evict(s->args.ws[i], s->ws_bytes[i]);
+            done = host_evict(s->args.attn.ws[i], s->ws_bytes[i]);
     }
     size_t bytes = 0;
     const void *shared = b->pythons ? pythons_memory(b->pythons, &bytes) : NULL;

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -65,8 +66,15 @@ static void lay_out(struct cpu_sets *s)
         s->at[i] = place(end, s->bytes[i]);
         end = s->at[i] + s->bytes[i] + LINE; /* vector code may read a little behind */
     }
+    s->source_bytes = round_up(round_up(end, end >= HUGE ? HUGE : LINE), PAGE);
+    const size_t pool = s->shape.page ? page_pool_bytes(&s->shape) : 0;
+    for (int i = 0; i < 2 && pool; i++) {
+        s->pool[i] = place(end, pool);
+        end = s->pool[i] + pool + LINE;
+    }
+    s->table_at = place(end, 0);
+    end = s->table_at + page_table_bytes(&s->shape);
     s->stride = round_up(end, end >= HUGE ? HUGE : LINE);
-    s->source_bytes = round_up(s->stride, PAGE);
     s->map_bytes = round_up(s->stride * (size_t)s->count, PAGE);
 }
 
@@ -88,8 +96,8 @@ static unsigned char *map_pages(size_t bytes)
     return at;
 }
 
-enum status sets_open(struct cpu_sets *s, const struct shape *shape, const struct tensors *host,
-                      int count, struct err *err)
+enum status sets_open(struct cpu_sets *s, const struct shape *shape, uint64_t seed,
+                      const struct tensors *host, int count, struct err *err)
 {
     const void *const from[3] = {host->q, host->k, host->v};
     *s = (struct cpu_sets){
@@ -110,6 +118,10 @@ enum status sets_open(struct cpu_sets *s, const struct shape *shape, const struc
     for (int i = 0; i < 3; i++)
         memcpy(s->source + s->at[i], from[i], s->bytes[i]);
     mprotect(s->source, s->source_bytes, PROT_READ);
+    if (shape->page) {
+        s->table = xmalloc(page_table_bytes(shape));
+        page_table_fill(shape, seed, s->table);
+    }
     sets_fill(s, 0, 0, 1);
     return ST_OK;
 }
@@ -122,7 +134,16 @@ void sets_close(struct cpu_sets *s)
         munmap(s->source, s->source_bytes);
     if (s->map)
         munmap(s->map, s->map_bytes);
+    free(s->table);
     *s = (struct cpu_sets){0};
+}
+
+/* K and V once more, in pages, and the table that finds them. */
+static void fill_pages(const struct cpu_sets *s, unsigned char *set)
+{
+    for (int k = 0; k < 2; k++)
+        page_pool_fill(&s->shape, s->table, set + s->at[TENSOR_K + k], set + s->pool[k]);
+    memcpy(set + s->table_at, s->table, page_table_bytes(&s->shape));
 }
 
 void sets_fill(struct cpu_sets *s, uint64_t turn, int first, int n)
@@ -134,14 +155,31 @@ void sets_fill(struct cpu_sets *s, uint64_t turn, int first, int n)
             input_rotate(set + s->at[t], s->source + s->at[t], s->bytes[t],
                          turn ? input_turn_bytes(&s->shape, (enum tensor_id)t, turn + (uint64_t)i)
                               : 0);
+        if (s->table)
+            fill_pages(s, set);
     }
     mprotect(s->map, s->map_bytes, PROT_READ);
     watch_for_writes(s);
 }
 
+static const unsigned char *set_at(const struct cpu_sets *s, int set)
+{
+    return s->map + (size_t)(set % s->count) * s->stride;
+}
+
 const void *sets_tensor(const struct cpu_sets *s, int set, enum tensor_id t)
 {
-    return s->map + (size_t)(set % s->count) * s->stride + s->at[t];
+    return set_at(s, set) + s->at[t];
+}
+
+const void *sets_pool(const struct cpu_sets *s, int set, enum tensor_id t)
+{
+    return set_at(s, set) + s->pool[t - TENSOR_K];
+}
+
+const int32_t *sets_table(const struct cpu_sets *s, int set)
+{
+    return (const int32_t *)(const void *)(set_at(s, set) + s->table_at);
 }
 
 const void *sets_source(const struct cpu_sets *s, enum tensor_id t)
@@ -154,5 +192,9 @@ const char *sets_written(const struct cpu_sets *s)
     if (watch.begin != s->map || !watch.hit)
         return NULL;
     const size_t at = (size_t)(watch.hit - s->map) % s->stride;
+    if (s->table && at >= s->table_at)
+        return "the block table";
+    if (s->table && at >= s->pool[0])
+        return at >= s->pool[1] ? "V" : "K";
     return at >= s->at[2] ? "V" : at >= s->at[1] ? "K" : "Q";
 }

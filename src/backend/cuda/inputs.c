@@ -82,6 +82,8 @@ static enum status set_intact(struct gpu *g, const struct inputs *in, const stru
         st = tensor_sum(g, in, set, i, &sum, err);
         *intact = *intact && (st != ST_OK || sum == in->sum[i]);
     }
+    for (int i = 0; i < 2 && set->pool[i] && st == ST_OK; i++)
+        st = pools_look(g, &in->pools, set->at[TENSOR_K + i], set->pool[i], intact, err);
     return st;
 }
 
@@ -108,20 +110,31 @@ void inputs_drop(struct gpu *g, struct inputs *in)
 {
     gpu_release(g, &in->whole);
     gpu_release(g, &in->ring);
+    pools_close(g, &in->pools);
     free(in->bounce);
     in->bounce = NULL;
     in->present = false;
     in->count = 0;
 }
 
-/* Where a set's tensors lie in memory that begins at `base`; returns where the next set may begin. */
-static cu_pointer place_set(const struct inputs *in, cu_pointer base, struct input_set *set)
+static cu_pointer behind(cu_pointer base, size_t bytes)
 {
     enum { ALIGN = 256 };
+    return base + (bytes + ALIGN - 1) / ALIGN * ALIGN;
+}
+
+/* Where a set's tensors lie in memory that begins at `base`; returns where the next set may begin. */
+static cu_pointer place_set(const struct inputs *in, cu_pointer base, bool pools,
+                            struct input_set *set)
+{
     *set = (struct input_set){.at = {0}};
     for (int i = 0; i < 3; i++) {
         set->at[i] = base;
-        base += (set_bytes(in, i) + ALIGN - 1) / ALIGN * ALIGN;
+        base = behind(base, set_bytes(in, i));
+    }
+    for (int i = 0; i < 2 && pools && in->shape.page; i++) {
+        set->pool[i] = base;
+        base = behind(base, page_pool_bytes(&in->shape));
     }
     return base;
 }
@@ -139,13 +152,17 @@ enum status inputs_fill(struct gpu *g, struct inputs *in, int i, uint64_t turn, 
         if (r == CU_SUCCESS && by)
             r = g->api.copy_on(to->at[t] + (bytes - by), in->source.at[t], by, g->streams[0]);
     }
-    return gpu_check(g, who, "cuMemcpyDtoDAsync", r, err);
+    enum status st = gpu_check(g, who, "cuMemcpyDtoDAsync", r, err);
+    for (int k = 0; k < 2 && to->pool[k] && st == ST_OK; k++)
+        st = pools_fill(g, &in->pools, to->at[TENSOR_K + k], to->pool[k], who, err);
+    return st;
 }
 
 /* So many that all of them, outputs too, fit into half of the L2: what is hot stays so. */
 static int count_sets(const struct gpu *g, const struct inputs *in)
 {
-    const size_t each = 2 * set_bytes(in, TENSOR_Q) + 2 * set_bytes(in, TENSOR_K);
+    const size_t each = 2 * set_bytes(in, TENSOR_Q) + 2 * set_bytes(in, TENSOR_K) +
+                        2 * (in->shape.page ? page_pool_bytes(&in->shape) : 0);
     const size_t l2 = g->model.l2_bytes > 0 ? (size_t)g->model.l2_bytes : 0, fit = l2 / 2 / each;
     return fit > INPUTS_SETS_MAX ? INPUTS_SETS_MAX : fit > 1 ? (int)fit : 1;
 }
@@ -164,14 +181,17 @@ static enum status copy_inputs(struct gpu *g, struct inputs *in, const struct te
 {
     const void *const from[3] = {host->q, host->k, host->v};
     struct input_set probe;
-    const size_t each = (size_t)place_set(in, 0, &probe);
+    const size_t whole = (size_t)place_set(in, 0, false, &probe),
+                 each = (size_t)place_set(in, 0, true, &probe);
     in->count = count_sets(g, in);
-    enum status st = gpu_alloc(g, "a copy of the inputs", each, &in->whole, err);
+    enum status st = gpu_alloc(g, "a copy of the inputs", whole, &in->whole, err);
     if (st == ST_OK)
         st = gpu_alloc(g, "a copy of the inputs", each * (size_t)in->count, &in->ring, err);
-    place_set(in, in->whole, &in->source);
+    place_set(in, in->whole, false, &in->source);
     for (int i = 0; i < in->count; i++)
-        place_set(in, in->ring + (cu_pointer)each * (cu_pointer)i, &in->sets[i]);
+        place_set(in, in->ring + (cu_pointer)each * (cu_pointer)i, true, &in->sets[i]);
+    if (st == ST_OK)
+        st = pools_open(g, &in->shape, in->seed, &in->pools, err);
     for (int i = 0; i < 3 && st == ST_OK; i++)
         st = copy_tensor(g, in, i, from[i], err);
     if (st == ST_OK)

@@ -6,13 +6,15 @@
 
 #include "backend/backend.h"
 #include "backend/cuda/gpu.h"
+#include "backend/cuda/pools.h"
 
 enum { INPUTS_SETS_MAX = 64 };
 
 /* One run's. */
 struct input_set {
-    cu_pointer at[3]; /* by enum tensor_id */
-    size_t by[3];     /* bytes by which they are rotated, see input_turn_bytes() */
+    cu_pointer at[3];   /* by enum tensor_id */
+    cu_pointer pool[2]; /* K and V in pages, where the shape has pages; the source has none */
+    size_t by[3];       /* bytes by which they are rotated, see input_turn_bytes() */
 };
 
 struct inputs {
@@ -24,7 +26,8 @@ struct inputs {
     struct input_set sets[INPUTS_SETS_MAX];
     int count;       /* sets; runs of one sample each have their own */
     uint64_t sum[3]; /* of the source's bytes, as they were copied in */
-    void *bounce;    /* for reading them back */
+    struct pools pools;
+    void *bounce; /* for reading them back */
 };
 /* Copies them in, in place of earlier ones, which no slot may use any more. */
 enum status inputs_set(struct gpu *g, struct inputs *in, const struct problem *p,

@@ -21,14 +21,15 @@ static void *device_address(cu_pointer p)
     return (void *)(uintptr_t)p;
 }
 
-static void make_args(const struct inputs *in, int set, struct lane *l)
+static void make_args(const struct inputs *in, int set, bool paged, struct lane *l)
 {
     const struct input_set *from = &in->sets[set % in->count];
-    struct AttnArgs *a = &l->args;
-    *a = attn_args(&in->shape, in->seed);
+    struct AttnArgs *a = &l->args.attn;
+    l->args = paged_args(&in->shape, in->seed, paged);
+    l->args.table = paged ? device_address(in->pools.table) : NULL;
     a->q = device_address(from->at[TENSOR_Q]);
-    a->k = device_address(from->at[TENSOR_K]);
-    a->v = device_address(from->at[TENSOR_V]);
+    a->k = device_address(paged ? from->pool[0] : from->at[TENSOR_K]);
+    a->v = device_address(paged ? from->pool[1] : from->at[TENSOR_V]);
     a->o = device_address(l->output + OUTPUT_GUARD_BYTES);
     for (int i = 0; i < DESC_WS_MAX; i++)
         a->ws[i] = device_address(l->ws[i]);
@@ -82,7 +83,8 @@ static enum status make_maps(struct slot *s, struct lane *l, struct err *err)
         return err_set(err, ST_FAIL, "%s: no memory for its tensor maps", name);
     for (int i = 0; i < s->plan.npasses; i++)
         for (int k = 0; k < s->plan.passes[i].ntma; k++) {
-            const cu_result r = encode_map(s, &l->args, &s->plan.passes[i].tma[k], &l->maps[i][k]);
+            const cu_result r =
+                encode_map(s, &l->args.attn, &s->plan.passes[i].tma[k], &l->maps[i][k]);
             enum status st = gpu_check(s->gpu, name, "cuTensorMapEncodeTiled", r, err);
             if (st != ST_OK)
                 return st;
@@ -130,7 +132,7 @@ static enum status make_lane(struct gpu *g, struct slot *s, int i, struct err *e
         st = make_workspaces(g, s, l, err);
     else
         memcpy(l->ws, s->lanes[i % g->nstreams].ws, sizeof l->ws);
-    make_args(s->inputs, i, l);
+    make_args(s->inputs, i, desc_pages(s->desc, &s->inputs->shape), l);
     return st == ST_OK ? make_maps(s, l, err) : st;
 }
 
@@ -207,8 +209,8 @@ enum status slot_queue_passes(struct slot *s, int i, struct err *err)
                                         g->streams[i % g->nstreams]),
                            err);
     if (s->library && st == ST_OK)
-        return foreign_call(s->desc, s->library, &s->lanes[i].args, g->streams[i % g->nstreams],
-                            err);
+        return foreign_call(s->desc, s->library, &s->lanes[i].args.attn,
+                            g->streams[i % g->nstreams], err);
     for (int pass = 0; pass < s->plan.npasses && st == ST_OK; pass++)
         st = gpu_check(g, name, "cuLaunchKernel", launch_pass(g, s, pass, i), err);
     return st;
@@ -388,9 +390,12 @@ static enum status blame_row(struct slot *s, int i, const char *row, struct err 
 /* Row `row` of what lane i has written, held against a plain evaluation on the host. */
 static enum status look_at_row(struct slot *s, int i, int64_t row, struct err *err)
 {
-    const struct AttnArgs *a = &s->lanes[i].args;
+    const struct AttnArgs *a = &s->lanes[i].args.attn;
+    const struct input_set *in = &s->inputs->sets[i % s->inputs->count];
     char *q = NULL, *k = NULL, *v = NULL, *o = NULL;
-    struct spot spot = spot_of_row(&s->inputs->shape, a->q, a->k, a->v, a->o, row);
+    struct spot spot =
+        spot_of_row(&s->inputs->shape, a->q, device_address(in->at[TENSOR_K]),
+                    device_address(in->at[TENSOR_V]), a->o, row); /* pages hold the same */
     enum status st = copy_input(s, spot.q, 1, 0, &q, err);
     if (st == ST_OK)
         st = copy_rows(s, spot.o, 1, 0, &o, err);
@@ -461,7 +466,7 @@ enum status slot_inspect(struct slot *s, bool all, struct err *err)
 
 static enum status queue_with_lse(struct slot *s, struct err *err)
 {
-    struct AttnArgs *a = &s->lanes[0].args;
+    struct AttnArgs *a = &s->lanes[0].args.attn;
     a->lse = s->peer ? NULL : device_address(s->lse + OUTPUT_GUARD_BYTES);
     const enum status st = slot_queue(s, 0, err);
     a->lse = NULL;

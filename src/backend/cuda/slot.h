@@ -17,7 +17,7 @@
 /* What one launch of a sample reads and writes: lane i works in stream i mod nstreams and on the inputs' set
  * i, and has an output of its own. Lanes of one stream share its workspaces. */
 struct lane {
-    struct AttnArgs args;
+    struct PagedArgs args;
     cu_pointer output; /* guard, tensor, guard */
     cu_pointer ws[DESC_WS_MAX];
     struct cu_tensor_map (*maps)[DESC_TMA_MAX]; /* of each pass; NULL: no pass has any */

@@ -248,7 +248,7 @@ static enum status stamp_blocks(const struct slot *s, struct slot *traced,
     enum status st = gpu_alloc(g, "the stamps of its blocks", m->words * 8, &m->device, err);
     if (st != ST_OK)
         return st;
-    traced->lanes[0].args.ws[WS_TRACE] = (void *)(uintptr_t)m->device;
+    traced->lanes[0].args.attn.ws[WS_TRACE] = (void *)(uintptr_t)m->device;
     for (int i = 0; i < 2 && st == ST_OK; i++) {
         watch->runs(watch->ctx);
         st = run_traced(traced, m, err);

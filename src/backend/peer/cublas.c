@@ -218,7 +218,7 @@ static enum status queue_pass(const struct slot *s, int lane,
                                    .group = g,
                                    .rows = (int)(packed ? p->Sq * (p->H / p->Hkv) : p->Sq),
                                    .count = (int)(packed ? p->B * p->Hkv : p->Hkv)};
-            r = product(*s->opened, p, &s->lanes[lane].args, &x);
+            r = product(*s->opened, p, &s->lanes[lane].args.attn, &x);
         }
     return check("cublasGemmStridedBatchedEx", r, err);
 }

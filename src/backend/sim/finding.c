@@ -219,14 +219,32 @@ static void name_shared(const struct finding_scene *s, uint64_t addr, json_t *o)
     json_object_set_new(o, "element", spot.buffer ? json_string(spot.text) : json_null());
 }
 
-/* "K[0][1][12][5]": batch, head, row, column of an input or output; else bytes from the start. The caller frees it. */
-static char *element_text(const struct shape *p, const char *name, int64_t offset)
+/* Of a tensor in global memory: batches, heads, rows; of K and V in a pool pages, heads, keys of a page. */
+struct sides {
+    int64_t batches, heads, rows;
+};
+
+static struct sides sides_of(const struct finding_scene *s, char tensor)
 {
-    const bool of_keys = *name == 'K' || *name == 'V';
-    const int64_t heads = of_keys ? p->Hkv : p->H, rows = of_keys ? p->Sk : p->Sq;
+    const struct shape *p = s->shape;
+    uint64_t at, bytes;
+    if (tensor == 'Q' || tensor == 'O')
+        return (struct sides){p->B, p->H, p->Sq};
+    if (p->page && sim_memory_find(s->memory, FINDING_TABLE, &at, &bytes))
+        return (struct sides){shape_pool(p).total, p->Hkv, p->page};
+    return (struct sides){p->B, p->Hkv, p->Sk};
+}
+
+/* "K[0][1][12][5]": batch or page, head, row, column of an input or output; else bytes from the start. The caller frees
+ * it. */
+static char *element_text(const struct finding_scene *s, const char *name, int64_t offset)
+{
+    const struct shape *p = s->shape;
+    const struct sides is = sides_of(s, *name);
+    const int64_t heads = is.heads, rows = is.rows;
     const int64_t at = offset / (int64_t)dtype_size(p->dtype);
     const bool is_tensor = strlen(name) == 1 && strchr("QKVO", *name);
-    if (!is_tensor || offset < 0 || at >= p->B * heads * rows * p->D)
+    if (!is_tensor || offset < 0 || at >= is.batches * heads * rows * p->D)
         return xasprintf("%s %c %lld", name, offset < 0 ? '-' : '+', llabs((long long)offset));
     const bool heads_first = p->layout == LAYOUT_BHSD;
     const int64_t line = at / p->D, inner = heads_first ? rows : heads;
@@ -268,10 +286,10 @@ bool finding_global(const struct finding_scene *s, const char *element, uint64_t
     if (!rest[strspn(rest, " ")])
         return true;
     if (!read_offset(rest, &offset)) {
-        const bool of_keys = *name == 'K' || *name == 'V';
-        const int64_t heads = of_keys ? p->Hkv : p->H, rows = of_keys ? p->Sk : p->Sq;
-        if (len != 1 || !read_indices(rest, i) || i[0] >= p->B || i[1] >= heads || i[2] >= rows ||
-            i[3] >= p->D)
+        const struct sides is = sides_of(s, *name);
+        const int64_t heads = is.heads, rows = is.rows;
+        if (len != 1 || !read_indices(rest, i) || i[0] >= is.batches || i[1] >= heads ||
+            i[2] >= rows || i[3] >= p->D)
             return false;
         const int64_t line = p->layout == LAYOUT_BHSD ? (i[0] * heads + i[1]) * rows + i[2]
                                                       : (i[0] * rows + i[2]) * heads + i[1];
@@ -290,7 +308,7 @@ static void name_global(const struct finding_scene *s, uint64_t addr, json_t *o)
     json_object_set_new(o, "offset", name ? json_integer(offset) : json_null());
     if (!name)
         return;
-    char *element = element_text(s->shape, name, offset);
+    char *element = element_text(s, name, offset);
     json_object_set_new(o, "element", json_string(element));
     free(element);
 }

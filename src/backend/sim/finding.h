@@ -10,6 +10,10 @@
 #include "plan/plan.h"
 #include "sim/sim.h"
 
+/* What the allocation with the block table is called. Where there is one, K and V are pools, and K[7][0][3][5] is a column
+ * of key 3 of page 7. */
+#define FINDING_TABLE "block table"
+
 /* Of one launch. */
 struct finding_scene {
     const struct sim_program *program;

@@ -26,8 +26,8 @@ struct run {
     const struct sim_job *job;
     struct cage_board *board;
     struct sim_memory *memory;
-    struct AttnArgs args;
-    uint64_t hash[3]; /* of the inputs before */
+    struct PagedArgs args;
+    uint64_t hash[4]; /* of the inputs before, of the block table, too */
     uint64_t before;  /* blocks of earlier launches */
     bool partial;
     json_t *passes, *findings;
@@ -59,7 +59,7 @@ static const char *const names[3] = {"Q", "K", "V"};
 
 static enum status add_inputs(struct run *r, struct err *err)
 {
-    const void **to[3] = {&r->args.q, &r->args.k, &r->args.v};
+    const void **to[3] = {&r->args.attn.q, &r->args.attn.k, &r->args.attn.v};
     enum status st = ST_OK;
     for (int i = 0; i < 3 && st == ST_OK; i++) {
         uint64_t at = 0;
@@ -71,16 +71,33 @@ static enum status add_inputs(struct run *r, struct err *err)
     return st;
 }
 
+static uint64_t table_hash(const struct sim_job *j)
+{
+    return hash_bytes(HASH_START, j->table, j->table_bytes);
+}
+
+static enum status add_table(struct run *r, struct err *err)
+{
+    uint64_t at = 0;
+    if (!r->job->table)
+        return ST_OK;
+    r->hash[3] = table_hash(r->job);
+    enum status st = sim_memory_map(r->memory, FINDING_TABLE, (void *)r->job->table,
+                                    r->job->table_bytes, true, &at, err);
+    r->args.table = (const int32_t *)(uintptr_t)at;
+    return st;
+}
+
 static enum status add_output(struct run *r, struct err *err)
 {
     uint64_t at = 0;
     enum status st =
         sim_memory_map(r->memory, "O", r->job->output, r->job->output_bytes, false, &at, err);
-    r->args.o = (void *)(uintptr_t)at;
+    r->args.attn.o = (void *)(uintptr_t)at;
     if (st != ST_OK || !r->job->lse)
         return st;
     st = sim_memory_map(r->memory, "LSE", r->job->lse, r->job->lse_bytes, false, &at, err);
-    r->args.lse = (float *)(uintptr_t)at;
+    r->args.attn.lse = (float *)(uintptr_t)at;
     return st;
 }
 
@@ -112,14 +129,14 @@ static enum status add_workspaces(struct run *r, struct err *err)
         st = sim_memory_add(r->memory, d->ws[i].name, bytes, &at, err);
         if (st == ST_OK && begins_clear(r, i))
             st = zero(r, at, bytes);
-        r->args.ws[i] = (void *)(uintptr_t)at;
+        r->args.attn.ws[i] = (void *)(uintptr_t)at;
     }
     return st;
 }
 
 static uint64_t memory_limit(const struct sim_job *j)
 {
-    uint64_t sum = j->output_bytes + j->lse_bytes;
+    uint64_t sum = j->output_bytes + j->lse_bytes + j->table_bytes;
     for (int i = 0; i < 3; i++)
         sum += j->tensor_bytes[i];
     for (int i = 0; i < j->plan->desc->nws; i++)
@@ -130,8 +147,10 @@ static uint64_t memory_limit(const struct sim_job *j)
 static enum status make_memory(struct run *r, struct err *err)
 {
     r->memory = sim_memory_new(memory_limit(r->job));
-    r->args = attn_args(&r->job->plan->shape, r->job->seed);
+    r->args = paged_args(&r->job->plan->shape, r->job->seed, r->job->table != NULL);
     enum status st = add_inputs(r, err);
+    if (st == ST_OK)
+        st = add_table(r, err);
     if (st == ST_OK)
         st = add_output(r, err);
     return st == ST_OK ? add_workspaces(r, err) : st;
@@ -142,6 +161,8 @@ static bool inputs_intact(const struct run *r)
     bool same = true;
     for (int i = 0; i < 3; i++)
         same &= hash_bytes(HASH_START, r->job->tensors[i], r->job->tensor_bytes[i]) == r->hash[i];
+    if (r->job->table)
+        same &= table_hash(r->job) == r->hash[3];
     return same;
 }
 
@@ -153,7 +174,7 @@ static enum status check_once(const struct run *r, struct err *err)
     for (int i = 0; i < d->nws && st == ST_OK; i++) {
         const uint64_t n = d->ws[i].once ? (uint64_t)r->job->plan->ws_bytes[i] : 0;
         unsigned char *copy = xcalloc((size_t)n + 1, 1);
-        if (n && !sim_memory_read(r->memory, (uint64_t)(uintptr_t)r->args.ws[i], copy, n))
+        if (n && !sim_memory_read(r->memory, (uint64_t)(uintptr_t)r->args.attn.ws[i], copy, n))
             st = err_set(err, ST_FAIL, "its workspace %s is not there", d->ws[i].name);
         if (st == ST_OK)
             st = once_check(NULL, d->ws[i].name, copy, n, err);
@@ -374,7 +395,7 @@ static struct sim_launch launch_of(const struct run *r, const struct plan_pass *
 static enum status encode_map(const struct run *r, const struct plan_tma *t, uint8_t *out,
                               struct err *err)
 {
-    const struct tensor_view v = tensor_view(&r->args, t->tensor);
+    const struct tensor_view v = tensor_view(&r->args.attn, t->tensor);
     const uint8_t element = (uint8_t)dtype_size(r->job->plan->shape.dtype);
     struct tensor_map m = {.address = (uint64_t)(uintptr_t)v.address,
                            .rank = 4,

@@ -17,8 +17,11 @@ struct sim_job {
     const char *ptx; /* of all passes */
     size_t ptx_len;
     uint64_t seed;
-    void *tensors[3]; /* by enum tensor_id; the cage has copies of its own */
+    void *tensors
+        [3]; /* by enum tensor_id, K and V in their pools where there is a table; the cage has copies of its own */
     size_t tensor_bytes[3];
+    const int32_t *table; /* block table of K and V; NULL: they are contiguous */
+    size_t table_bytes;
     void *output; /* shared memory, poisoned; without guards: the simulator sees what is beside */
     size_t output_bytes;
     void *lse; /* the same for a float of each row; NULL: not asked for */

@@ -213,6 +213,29 @@ static void add_traffic(struct str *out, const struct plan_view *sh)
              number_fmt(b, p->compulsory_intensity, 3));
 }
 
+/* Where K and V lie, if not one after another. */
+static void add_pages(struct str *out, const struct plan_view *sh)
+{
+    const struct plan *p = sh->plan;
+    const struct page_pool pages = shape_pool(&p->shape);
+    char a[NUMBER_BUF], b[NUMBER_BUF];
+    if (!desc_pages(p->desc, &p->shape)) {
+        str_addf(out, "none: it reads a contiguous copy, made beforehand (pages=both)\n");
+        return;
+    }
+    str_addf(out,
+             "%lld of %lld keys a sequence, %lld of %lld pages in use; pools of K and V %s, block "
+             "table %s\n",
+             (long long)pages.each, (long long)pages.size, (long long)pages.used,
+             (long long)pages.total, number_fmt_bytes(a, p->pool_bytes),
+             number_fmt_bytes(b, p->table_bytes));
+}
+
+static bool has_pages(const struct plan_view *sh)
+{
+    return sh->plan->shape.page > 0;
+}
+
 static void add_roofline(struct str *out, const struct plan_view *sh)
 {
     const struct plan *p = sh->plan;
@@ -255,12 +278,13 @@ struct part {
 // clang-format off
 static const char *const part_names[] = {"smem", /* the map of the main pass alone */
     "grid", "threads", "registers", "shared", "occupancy", "limits", "waves", "work", "traffic",
-    "roofline", "recorded", "why", NULL};
+    "pages", "roofline", "recorded", "why", NULL};
 static const struct part parts[] = {{0},
     {.add = add_grid}, {.add = add_threads}, {.add = add_regs}, {.add = add_smem},
     {.add = add_occupancy}, {.add = add_limits, .is_there = is_resident},
     {.add = add_waves, .is_there = is_resident},
     {.add = add_work, .of_plan = true}, {.add = add_traffic, .of_plan = true},
+    {.add = add_pages, .is_there = has_pages, .of_plan = true},
     {.add = add_roofline, .of_plan = true},
     {.add = add_recorded, .is_there = is_recorded, .of_plan = true},
     {.add = add_why, .of_plan = true},
