@@ -34,7 +34,7 @@ LADDER = ("naive row_full row_atomic row_online row_tile fa1_2022 qtile_seq qtil
           "fused_wmma_pv fused_warp_softmax "
           "fused_dyn_smem fused_vector_io fused_cp_async fused_warp_spec half2_tile "
           "fa2_mma_plain fa2_mma_swizzle fa2_mma_async fa2_mma_rows fa2_mma_lazy fa2_mma_wide fa2_mma "
-          "fa3_wgmma fa3_warpspec fa3_pingpong fa3_overlap fa3_persistent decode_splitkv decode_atomic "
+          "fa3_wgmma fa3_warpspec fa3_pingpong fa3_overlap fa3_persistent decode_splitkv decode_atomic decode_paged "
           "decode_cluster splitkv_cluster bigd_cluster bigd_split").split()
 ANY_ORDER = ("row_atomic",)  # sums whose order is not fixed: two runs may differ in the last bits
 HEAD_DIMS = (8, 40, 59, 64, 111, 128)  # multiples of 16, of 4 and of nothing
@@ -104,7 +104,7 @@ for step in ("fa3_warpspec", "fa3_pingpong", "fa3_overlap", "fa3_persistent"):
     VARIANTS[step] += [WIDE] if step != "fa3_pingpong" else []
 VARIANTS["decode_splitkv"] = [({}, HALF, (32, 80, 192, 256)), ({"WARPS": 8, "BLOCKS": 132}, HALF, (128,)),
                               ({"STAGES": 6, "BLOCKS": 7}, HALF, (64, 128)), ({"WARPS": 1}, ("f16",), (64,))]
-VARIANTS["decode_atomic"] = VARIANTS["decode_splitkv"]
+VARIANTS["decode_atomic"] = VARIANTS["decode_paged"] = VARIANTS["decode_splitkv"]
 VARIANTS["decode_cluster"] = [({}, HALF, (32, 80, 192, 256)), ({"CLUSTER": 16}, HALF, (64, 128)), ({"CLUSTER": 3}, HALF, (72,)),
                               ({"WARPS": 8, "BLOCKS": 128}, HALF, (128,)), ({"WARPS": 4, "STAGES": 6, "CLUSTER": 8}, HALF, (64, 128)),
                               ({"WARPS": 1, "CLUSTER": 1}, ("f16",), (64,))]
@@ -195,10 +195,11 @@ class AttnArgs(ctypes.Structure):
         ("ws", ctypes.c_void_p * 8)] + [
         (f"{n}_stride", ctypes.c_int64 * 3) for n in "qkvo"] + [("seed", ctypes.c_uint64)] + [
         (n, ctypes.c_int32) for n in ("B", "H", "Hkv", "Sq", "Sk", "D", "causal")] + [
-        ("scale", ctypes.c_float)]
+        ("scale", ctypes.c_float)] + [
+        ("table", ctypes.c_void_p), ("page", ctypes.c_int32), ("pages", ctypes.c_int32)]  # PagedArgs; none here: tests/gpu/paged
 
 
-assert ctypes.sizeof(AttnArgs) == 240 and AttnArgs.q_stride.offset == 104
+assert ctypes.sizeof(AttnArgs) == 256 and AttnArgs.table.offset == 240 and AttnArgs.q_stride.offset == 104
 assert AttnArgs.scale.offset == 236
 
 GUARD = 1024  # elements before and after each output

@@ -54,7 +54,8 @@ static void test_all_builtins(void)
         for (int k = 0; k < d->npasses; k++) {
             char entry[200], head[240];
             desc_entry(copy, k, entry, sizeof entry);
-            snprintf(head, sizeof head, "%s(const __grid_constant__ AttnArgs", entry);
+            snprintf(head, sizeof head, "%s(const __grid_constant__ %sArgs", entry,
+                     d->pages ? "Paged" : "Attn");
             CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&text), head));
         }
         desc_free(copy);
