@@ -133,10 +133,11 @@ static const char *const blocks_docs[] = {
     "all, unless that takes many seconds", "every block: a checked output",
     "blocks that stand for the others: counts at once, no check",
     "both ends and the middle, taken for all: counts at a glance, not proven"};
-static const char *const shards_words[] = {"zigzag", "stretches", NULL};
+static const char *const shards_words[] = {"zigzag", "stretches", "splitkv", NULL};
 static const char *const shards_docs[] = {
     "each GPU has an early and a late chunk, so that the causal mask leaves all the same work",
-    "each GPU has the next stretch of the sequence"};
+    "each GPU has the next stretch of the sequence",
+    "each GPU has a stretch of the keys and all queries; answers are gathered once, for decoding"};
 static const char *const hazards_words[] = {"auto", "on", "off", NULL};
 static const char *const hazards_docs[] = {"on for shapes below 1 GFLOP",
                                            "looked for: three times as slow", "not looked for"};

@@ -8,32 +8,51 @@
 
 #include "base/number.h"
 
+/* What a causal mask needs of the way in which it is shared. */
+static enum status check_causal(const struct shape *s, int gpus, enum ring_shards shards,
+                                struct err *why)
+{
+    const int64_t last = s->Sk - s->Sk / gpus * (gpus - 1) - s->Sk % gpus * (gpus - 1) / gpus;
+    if (shards == RING_SPLITKV && s->Sq - 1 > last)
+        return err_set(why, ST_NO,
+                       "the mask's diagonal would lie across several GPUs: the last one has %lld "
+                       "keys, fewer than the %lld queries",
+                       (long long)last, (long long)s->Sq);
+    if (shards != RING_SPLITKV && s->Sq != s->Sk)
+        return err_set(why, ST_NO,
+                       "a causal ring needs as many queries as keys; Sq is %lld, Sk is %lld. With "
+                       "shards=splitkv keys are shared and queries are not",
+                       (long long)s->Sq, (long long)s->Sk);
+    return ST_OK;
+}
+
 enum status ring_build(const struct shape *s, int gpus, enum ring_shards shards, struct ring *out,
                        struct err *why)
 {
-    *out = (struct ring){.shape = *s, .gpus = gpus, .steps = gpus, .mine = 1};
+    const bool gathers = shards == RING_SPLITKV;
+    *out = (struct ring){
+        .shape = *s, .gathers = gathers, .gpus = gpus, .steps = gathers ? 1 : gpus, .mine = 1};
     if (gpus < 1 || gpus > RING_GPUS_MAX)
         return err_set(why, ST_NO, "a ring has 1 to %d GPUs", RING_GPUS_MAX);
     if (s->page)
         return err_set(why, ST_NO,
                        "a ring sends K and V in contiguous chunks and knows no pages; page is %lld",
                        (long long)s->page);
-    if (s->causal && s->Sq != s->Sk)
-        return err_set(why, ST_NO,
-                       "a causal ring needs as many queries as keys; Sq is %lld, Sk is %lld",
-                       (long long)s->Sq, (long long)s->Sk);
+    if (s->causal && check_causal(s, gpus, shards, why) != ST_OK)
+        return ST_NO;
     if (s->causal && shards == RING_ZIGZAG)
         out->mine = 2;
     const int64_t chunks = (int64_t)out->mine * gpus;
-    if (s->Sq < chunks || s->Sk < chunks)
+    if ((s->Sq < chunks && !gathers) || s->Sk < chunks)
         return err_set(why, ST_NO, "%d GPUs share a sequence of at least %lld", gpus,
                        (long long)chunks);
     for (int g = 0; g < gpus; g++)
-        for (int i = 0; i < gpus; i++)
-            out->turn[g][i] = (struct ring_turn){.holds = (g - i + gpus) % gpus,
-                                                 .from = i + 1 < gpus ? (g + gpus - 1) % gpus : -1,
-                                                 .waits_arrival = true,
-                                                 .waits_compute = true};
+        for (int i = 0; i < out->steps; i++)
+            out->turn[g][i] =
+                (struct ring_turn){.holds = (g - i + gpus) % gpus,
+                                   .from = i + 1 < out->steps ? (g + gpus - 1) % gpus : -1,
+                                   .waits_arrival = true,
+                                   .waits_compute = true};
     return ST_OK;
 }
 
@@ -44,25 +63,44 @@ static int chunk_of(const struct ring *r, int gpu, int i)
     return i == 0 ? gpu : 2 * r->gpus - 1 - gpu;
 }
 
-struct ring_rows ring_rows(const struct ring *r, int gpu, int i, int64_t length)
+struct ring_rows ring_rows(const struct ring *r, int gpu, int i, enum ring_side side)
 {
+    const int64_t length = side == RING_KEYS ? r->shape.Sk : r->shape.Sq;
+    if (r->gathers && side == RING_QUERIES)
+        return (struct ring_rows){0, length};
     const int64_t n = (int64_t)r->mine * r->gpus, c = chunk_of(r, gpu, i);
     const int64_t first = length / n * c + length % n * c / n,
                   end = length / n * (c + 1) + length % n * (c + 1) / n;
     return (struct ring_rows){first, end - first};
 }
 
-int64_t ring_count(const struct ring *r, int gpu, int64_t length)
+int64_t ring_count(const struct ring *r, int gpu, enum ring_side side)
 {
     int64_t n = 0;
     for (int i = 0; i < r->mine; i++)
-        n += ring_rows(r, gpu, i, length).rows;
+        n += ring_rows(r, gpu, i, side).rows;
+    return n;
+}
+
+bool ring_answers(const struct ring *r, int gpu)
+{
+    return !r->gathers || gpu == 0;
+}
+
+int ring_parts(const struct ring *r, int gpu, int i)
+{
+    int n = 0;
+    if (r->gathers)
+        return gpu == 0 ? r->gpus : 0;
+    for (int step = 0; step < r->steps; step++)
+        for (int j = 0; j < r->mine; j++)
+            n += ring_sight(r, gpu, i, r->turn[gpu][step].holds, j) != RING_NOTHING;
     return n;
 }
 
 enum ring_sight ring_sight(const struct ring *r, int gpu, int i, int holds, int j)
 {
-    const int q = chunk_of(r, gpu, i), k = chunk_of(r, holds, j);
+    const int q = r->gathers ? r->gpus - 1 : chunk_of(r, gpu, i), k = chunk_of(r, holds, j);
     return !r->shape.causal || k < q ? RING_ALL : k == q ? RING_DIAGONAL : RING_NOTHING;
 }
 
@@ -70,8 +108,8 @@ bool ring_local(const struct ring *r, int gpu, int i, int holds, int j, struct s
 {
     const enum ring_sight sight = ring_sight(r, gpu, i, holds, j);
     *out = r->shape;
-    out->Sq = ring_rows(r, gpu, i, r->shape.Sq).rows;
-    out->Sk = ring_rows(r, holds, j, r->shape.Sk).rows;
+    out->Sq = ring_rows(r, gpu, i, RING_QUERIES).rows;
+    out->Sk = ring_rows(r, holds, j, RING_KEYS).rows;
     out->causal = sight == RING_DIAGONAL;
     return sight != RING_NOTHING;
 }
@@ -117,13 +155,24 @@ double ring_imbalance(const struct ring *r)
 double ring_shard_bytes(const struct ring *r, int gpu)
 {
     const struct shape *s = &r->shape;
-    return 2 * (double)s->B * (double)s->Hkv * (double)s->D * (double)ring_count(r, gpu, s->Sk) *
+    return 2 * (double)s->B * (double)s->Hkv * (double)s->D * (double)ring_count(r, gpu, RING_KEYS) *
            (double)dtype_size(s->dtype);
+}
+
+static double rows_of(const struct ring *r, int gpu)
+{
+    return (double)r->shape.B * (double)r->shape.H * (double)ring_count(r, gpu, RING_QUERIES);
+}
+
+double ring_part_bytes(const struct ring *r, int gpu)
+{
+    return rows_of(r, gpu) *
+           ((double)r->shape.D * (double)dtype_size(r->shape.dtype) + sizeof(float));
 }
 
 double ring_sent_bytes(const struct ring *r, int gpu)
 {
-    double bytes = 0;
+    double bytes = r->gathers && gpu ? ring_part_bytes(r, gpu) : 0;
     for (int i = 0; i + 1 < r->steps; i++)
         bytes += ring_shard_bytes(r, r->turn[gpu][i].holds);
     return bytes;
@@ -137,16 +186,28 @@ double ring_link_bytes(const struct ring *r)
     return bytes;
 }
 
+/* GPU 0 has Q, O and an answer so far, each over all queries, and N parts; the others Q and their part. */
+static double gathering_bytes(const struct ring *r, int gpu)
+{
+    const double D = (double)r->shape.D, T = (double)dtype_size(r->shape.dtype),
+                 rows = rows_of(r, gpu);
+    const double mine = rows * D * T + ring_shard_bytes(r, gpu);
+    return gpu ? mine + ring_part_bytes(r, gpu)
+               : mine + rows * D * T + r->gpus * ring_part_bytes(r, gpu) + rows * 4 * (D + 1);
+}
+
 double ring_memory_bytes(const struct ring *r, int gpu)
 {
     const struct shape *s = &r->shape;
     const double T = (double)dtype_size(s->dtype), heads = (double)s->B * (double)s->H;
-    const double rows = heads * (double)ring_count(r, gpu, s->Sq);
+    const double rows = rows_of(r, gpu);
     double widest = 0, chunk = 0;
+    if (r->gathers)
+        return gathering_bytes(r, gpu);
     for (int g = 0; g < r->gpus; g++)
         widest = fmax(widest, ring_shard_bytes(r, g));
     for (int i = 0; i < r->mine; i++)
-        chunk = fmax(chunk, heads * (double)ring_rows(r, gpu, i, s->Sq).rows);
+        chunk = fmax(chunk, heads * (double)ring_rows(r, gpu, i, RING_QUERIES).rows);
     return rows * (double)s->D * 2 * T + 2 * widest + chunk * ((double)s->D * T + 4) +
            rows * 4 * ((double)s->D + 1);
 }
@@ -180,9 +241,43 @@ static struct ring_event land(struct ring_play *p)
     return (struct ring_event){RING_LAND, -1, p->landed++};
 }
 
+/* All but GPU 0, whose own stays there, have an answer, or nothing makes them wait for one. */
+static bool can_gather(const struct ring *r, const struct ring_play *p)
+{
+    bool all = p->landed == 0;
+    for (int g = 1; g < r->gpus && all; g++)
+        all = p->computed[g] || !r->turn[g][0].waits_compute;
+    return all;
+}
+
+/* Who has not computed yet; -1: nobody. `waited_for`: only those whose answer is. */
+static int idle_gpu(const struct ring *r, const struct ring_play *p, bool waited_for)
+{
+    for (int g = 0; g < r->gpus; g++)
+        if (!p->computed[g] && (!waited_for || r->turn[g][0].waits_compute))
+            return g;
+    return -1;
+}
+
+static struct ring_event next_gathering(const struct ring *r, struct ring_play *p, unsigned early)
+{
+    if (!p->combined && (p->landed || !r->turn[0][0].waits_arrival))
+        return (struct ring_event){RING_COMBINE, 0, p->combined++};
+    int g = idle_gpu(r, p, true);
+    if (g < 0 && early & 1 && can_gather(r, p))
+        return land(p);
+    if (g < 0)
+        g = idle_gpu(r, p, false);
+    if (g >= 0)
+        return (struct ring_event){RING_COMPUTE, g, p->computed[g]++};
+    return p->landed ? (struct ring_event){RING_DONE, -1, p->landed} : land(p);
+}
+
 struct ring_event ring_next(const struct ring *r, struct ring_play *p, unsigned early)
 {
     bool done = true;
+    if (r->gathers)
+        return next_gathering(r, p, early);
     for (int g = 0; g < r->gpus; g++)
         if (can_begin(r, p, g))
             return (struct ring_event){RING_BEGIN, g, p->begun[g]++};
@@ -207,6 +302,22 @@ unsigned ring_usual_order(const struct ring *r)
 }
 
 /* ---- are the waits enough? ---- */
+
+/* Of answers: each is there before it is sent, all have arrived before they are merged. */
+static enum status check_gathering(const struct ring *r, unsigned early, struct err *why)
+{
+    struct ring_play p = {.landed = 0};
+    for (;;) {
+        const struct ring_event e = ring_next(r, &p, early);
+        if (e.what == RING_DONE)
+            return ST_OK;
+        for (int g = 1; g < r->gpus && e.what == RING_LAND; g++)
+            if (!p.computed[g])
+                return err_set(why, ST_FAIL, "the answer of GPU %d is sent before it is there", g);
+        if (e.what == RING_COMBINE && !p.landed)
+            return err_set(why, ST_FAIL, "GPU 0 merges answers that are on their way to it");
+    }
+}
 
 enum { UNDEFINED = -1 };
 struct slots {
@@ -267,6 +378,10 @@ static enum status check_order(const struct ring *r, unsigned early, struct err 
 enum status ring_check(const struct ring *r, struct err *why)
 {
     const unsigned all = (1u << r->steps) - 1;
+    if (r->gathers) {
+        const enum status early = check_gathering(r, 1, why);
+        return early ? early : check_gathering(r, 0, why);
+    }
     enum status st = check_order(r, ring_usual_order(r), why);
     for (int e = 0; e + 1 < r->steps && !st; e++) {
         st = check_order(r, 1u << e, why);
@@ -342,6 +457,19 @@ static void time_copy(const struct ring *r, int gpu, int step, double gbs, struc
         x->copy_begin_us + ring_shard_bytes(r, r->turn[from][step].holds) / (gbs * 1e3);
 }
 
+/* Answers come in over one link, each when it is there and the one before has arrived. Their spans are of who sends. */
+static double time_gathering(const struct ring *r, double gbs, struct ring_time *t)
+{
+    double free_us = 0, total = t->span[0][0].end_us;
+    for (int g = 1; g < r->gpus; g++) {
+        struct ring_span *x = &t->span[g][0];
+        x->copy_begin_us = later(x->end_us, free_us);
+        free_us = x->copy_end_us = x->copy_begin_us + ring_sent_bytes(r, g) / (gbs * 1e3);
+        total = later(total, free_us);
+    }
+    return total;
+}
+
 void ring_time(const struct ring *r, double tflops, double gbs, struct ring_time *out)
 {
     double flops = 0;
@@ -358,6 +486,8 @@ void ring_time(const struct ring *r, double tflops, double gbs, struct ring_time
         out->transfer_us = later(out->transfer_us, sends);
         out->total_us = later(out->total_us, out->span[g][r->steps - 1].end_us);
     }
+    if (r->gathers)
+        out->total_us = time_gathering(r, gbs, out);
     out->exposed_us = out->total_us - out->compute_us;
     out->efficiency = flops / (tflops * 1e6) / (r->gpus * out->total_us);
 }

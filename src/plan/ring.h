@@ -9,6 +9,10 @@
  * the sequence is cut into 2 N chunks, and GPU g has chunks g and 2 N - 1 - g, one early and one late ("zigzag"): then
  * all have the same number of pairs in every step, but for the half diagonal.
  *
+ * With few queries, as in decoding, that would be the wrong way round: a shard of the keys is larger than all answers.
+ * Then every GPU keeps its keys and has all queries ("splitkv"); each leaves an answer over its keys, which are gathered
+ * on GPU 0 and merged there once.
+ *
  * Pure arithmetic: backends execute the events, the plan counts with them.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
@@ -20,8 +24,10 @@
 
 enum { RING_GPUS_MAX = 16, RING_MINE_MAX = 2 /* chunks of a GPU */ };
 
-/* ZIGZAG is meant for the causal mask; without one it is STRETCHES. */
-enum ring_shards { RING_ZIGZAG, RING_STRETCHES };
+/* ZIGZAG is meant for the causal mask; without one it is STRETCHES. SPLITKV: the keys stay, answers are gathered. */
+enum ring_shards { RING_ZIGZAG, RING_STRETCHES, RING_SPLITKV };
+/* What of a problem is shared. */
+enum ring_side { RING_QUERIES, RING_KEYS };
 
 /* A GPU's step: whose keys it has, and what is done before it may begin. */
 struct ring_turn {
@@ -33,7 +39,8 @@ struct ring_turn {
 
 struct ring {
     struct shape shape;                                  /* of the whole */
-    int gpus, steps;                                     /* steps = gpus */
+    bool gathers;                                        /* splitkv: nothing goes round */
+    int gpus, steps;                                     /* steps = gpus; 1 where it gathers */
     int mine;                                            /* chunks of a GPU: 1 or 2 */
     struct ring_turn turn[RING_GPUS_MAX][RING_GPUS_MAX]; /* by GPU and step */
 };
@@ -44,14 +51,18 @@ enum status ring_build(const struct shape *s, int gpus, enum ring_shards shards,
 
 /* ---- who has what ---- */
 
-/* Rows first .. first + rows - 1 of a sequence of `length`. */
+/* Rows first .. first + rows - 1 of all queries, or all keys. */
 struct ring_rows {
     int64_t first, rows;
 };
-/* The i-th chunk of a GPU, i < mine, in a sequence of that length (Sq or Sk). */
-struct ring_rows ring_rows(const struct ring *r, int gpu, int i, int64_t length);
+/* The i-th chunk of a GPU, i < mine. */
+struct ring_rows ring_rows(const struct ring *r, int gpu, int i, enum ring_side side);
 /* Of all its chunks together. */
-int64_t ring_count(const struct ring *r, int gpu, int64_t length);
+int64_t ring_count(const struct ring *r, int gpu, enum ring_side side);
+/* Does it end with rows of the output? Where answers are gathered, GPU 0 alone does. */
+bool ring_answers(const struct ring *r, int gpu);
+/* Partial answers that a GPU's i-th chunk of queries gets, all steps; 0: it is not merged there. */
+int ring_parts(const struct ring *r, int gpu, int i);
 
 /* What the queries of a chunk see of the keys of another. */
 enum ring_sight { RING_NOTHING, RING_DIAGONAL, RING_ALL };
@@ -68,10 +79,13 @@ double ring_flops(const struct ring *r, int gpu); /* 4 B H D for each of its pai
 double ring_imbalance(const struct ring *r);
 /* Bytes of the keys and values of a GPU, which is what a step sends. */
 double ring_shard_bytes(const struct ring *r, int gpu);
+/* Bytes of a partial answer over all queries of a GPU, in the type, with its LSE. */
+double ring_part_bytes(const struct ring *r, int gpu);
 /* Bytes that a GPU sends in all, and that all send. */
 double ring_sent_bytes(const struct ring *r, int gpu);
 double ring_link_bytes(const struct ring *r);
-/* Memory of a card: Q and O, two slots of K and V, a partial answer in the type with its LSE, the answer so far in f32. */
+/* Memory of a card: Q and O, two slots of K and V, a partial answer in the type with its LSE, the answer so far in f32.
+ * Where answers are gathered: one slot, and only GPU 0 has O, an answer so far and everybody's part. */
 double ring_memory_bytes(const struct ring *r, int gpu);
 
 /* ---- what happens, in an order that the waits allow ---- */
@@ -79,7 +93,8 @@ double ring_memory_bytes(const struct ring *r, int gpu);
 enum ring_what {
     RING_BEGIN,   /* GPU `gpu` gives its next slot up to what comes: its content is undefined */
     RING_COMPUTE, /* GPU `gpu` does step `step` */
-    RING_LAND,    /* what was begun as exchange `step` has arrived everywhere */
+    RING_LAND,    /* what was begun as exchange `step` has arrived everywhere; gathering: all answers, at GPU 0 */
+    RING_COMBINE, /* GPU `gpu` merges the answers that were gathered, its own first */
     RING_DONE,
     RING_STUCK /* somebody waits for ever */
 };
@@ -89,13 +104,15 @@ struct ring_event {
 };
 /* Where each GPU is; begin with {0}. */
 struct ring_play {
-    int begun[RING_GPUS_MAX], landed, computed[RING_GPUS_MAX];
+    int begun[RING_GPUS_MAX], landed, computed[RING_GPUS_MAX], combined;
 };
 /* What happens next. Copies begin as early as their waits allow; exchange e arrives early where bit e of `early` is
  * set, else as late as can be. A wait that is missing shows in one of the two. */
 struct ring_event ring_next(const struct ring *r, struct ring_play *p, unsigned early);
-/* The order in which backends play it: every other exchange is late, the last one among them. */
+/* The order in which the simulator plays it: every other exchange is late, the last one among them. */
 unsigned ring_usual_order(const struct ring *r);
+/* Every exchange as early as its waits allow: that of GPUs, which wait for what they need by themselves. */
+enum { RING_EARLY = -1 };
 
 /* Does every step have the keys that it is meant to have, in every order that the waits allow? ST_FAIL with who reads
  * what too early, or has whose keys instead. */
@@ -123,7 +140,8 @@ struct ring_time {
     double efficiency; /* the time of one GPU alone over N times total_us */
 };
 /* Each step at `tflops`, each copy at `gbs` in one direction; a step begins when its keys are there, a copy when both
- * ends are ready for it. NaN where a rate is unknown. */
+ * ends are ready for it. Answers are gathered one after another, over the one link into GPU 0. NaN where a rate is
+ * unknown. */
 void ring_time(const struct ring *r, double tflops, double gbs, struct ring_time *out);
 
 #endif

@@ -30,6 +30,8 @@ fa2 2 S=75 H=2 f32 causal
 fa2_mma 4 S=200 H=4 Hkv=2 bf16 causal
 splitkv 3 Sq=40 Sk=90 H=2
 naive 5 S=64 H=1 B=2 layout=bshd causal
+fa2 4 Sq=3 Sk=90 H=4 Hkv=2 causal shards=splitkv
+decode_splitkv 3 Sq=1 Sk=131 H=8 Hkv=2 causal shards=splitkv
 LIST
 
 # ---- balance is planned and counted
@@ -61,6 +63,9 @@ is "the CPU has no ring" [ "$rc" -eq 2 ]
 is "  and says who has" says "$err" 'say backend=sim'
 run check fa2 Sq=64 Sk=128 causal gpus=2 backend=sim
 is "as many queries as keys" says "$out$err" 'as many queries as keys'
+is "  and says what there is for fewer" says "$out$err" 'shards=splitkv'
+run check fa2 Sq=64 Sk=128 causal gpus=4 shards=splitkv backend=sim
+is "a diagonal across several GPUs" says "$out$err" 'across several GPUs'
 run ring S=3 gpus=4
 is "too short" says "$err" '4 GPUs share a sequence of at least 4'
 run ring S=64 gpus=1

@@ -49,7 +49,8 @@ static void meet_all(const struct ring *r)
             struct shape local;
             if (!ring_local(r, g, i, holds, j, &local))
                 continue;
-            const struct ring_rows q = ring_rows(r, g, i, s->Sq), k = ring_rows(r, holds, j, s->Sk);
+            const struct ring_rows q = ring_rows(r, g, i, RING_QUERIES),
+                                   k = ring_rows(r, holds, j, RING_KEYS);
             for (int64_t a = 0; a < local.Sq; a++)
                 for (int64_t b = 0; b < shape_row_keys(&local, a); b++)
                     met[(q.first + a) * s->Sk + k.first + b]++;
@@ -81,6 +82,23 @@ static void test_pairs(void)
         }
 }
 
+/* Few queries, all of them everywhere; the diagonal lies in the last GPU's keys. */
+static void test_split_pairs(void)
+{
+    for (int gpus = 1; gpus <= RING_GPUS_MAX; gpus++)
+        for (int64_t Sq = 1; Sq <= 4; Sq++) {
+            const struct shape causal = shape_of(Sq, 4 * gpus + 3, true),
+                               full = shape_of(Sq, gpus + 5, false);
+            const struct ring a = ring_of(&causal, gpus, RING_SPLITKV),
+                              b = ring_of(&full, gpus, RING_SPLITKV);
+            meet_all(&a);
+            meet_all(&b);
+            CU_ASSERT_EQUAL(ring_check(&a, NULL), ST_OK);
+            CU_ASSERT_TRUE(ring_parts(&a, 0, 0) == gpus &&
+                           (gpus == 1 || ring_parts(&a, 1, 0) == 0));
+        }
+}
+
 static void test_balance(void)
 {
     const struct shape s = shape_of(4096, 4096, true);
@@ -105,6 +123,45 @@ static void test_bytes(void)
         2 * 2 * 256 * 64 * 2 + 2 * kv / 4 + 2 * 256 * (64 * 2 + 4) + 2 * 256 * 4 * 65, 0);
 }
 
+/* Only answers move: rows of D elements and an LSE, from all but GPU 0. */
+static void test_split_bytes(void)
+{
+    const struct shape s = shape_of(4, 1024, true); /* two heads, one of keys */
+    const struct ring r = ring_of(&s, 4, RING_SPLITKV);
+    const double part = 2 * 4 * (64 * 2 + 4), q = 2 * 4 * 64 * 2, kv = 2.0 * 256 * 64 * 2;
+    CU_ASSERT_DOUBLE_EQUAL(ring_link_bytes(&r), 3 * part, 0);
+    CU_ASSERT_DOUBLE_EQUAL(ring_sent_bytes(&r, 0), 0, 0);
+    CU_ASSERT_DOUBLE_EQUAL(ring_memory_bytes(&r, 1), q + kv + part, 0);
+    CU_ASSERT_DOUBLE_EQUAL(ring_memory_bytes(&r, 0), 2 * q + kv + 4 * part + 2 * 4 * 65 * 4, 0);
+}
+
+static void test_split_waits(void)
+{
+    const struct shape s = shape_of(2, 64, true);
+    const struct ring whole = ring_of(&s, 4, RING_SPLITKV);
+    struct err err = ERR_INIT;
+    for (int g = 0; g < 4; g++) {
+        struct ring r = whole;
+        r.turn[g][0].waits_compute = false;
+        CU_ASSERT_EQUAL(ring_check(&r, &err), g == 0 ? ST_OK : ST_FAIL); /* its own stays there */
+    }
+    struct ring r = whole;
+    r.turn[0][0].waits_arrival = false;
+    CU_ASSERT_EQUAL(ring_check(&r, &err), ST_FAIL);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "on their way"));
+}
+
+static void test_split_time(void)
+{
+    const struct shape s = shape_of(4, 4096, false);
+    const struct ring r = ring_of(&s, 4, RING_SPLITKV);
+    const double step_us = shape_flops(&s) / 4 / 100e6, copy_us = ring_part_bytes(&r, 1) / 1e3;
+    struct ring_time t;
+    ring_time(&r, 100, 1, &t); /* one link into GPU 0: three answers, one after another */
+    CU_ASSERT_DOUBLE_EQUAL(t.total_us, step_us + 3 * copy_us, 1e-6);
+    CU_ASSERT_DOUBLE_EQUAL(t.exposed_us, 3 * copy_us, 1e-6);
+}
+
 static void test_refused(void)
 {
     const struct shape odd = shape_of(64, 128, true), small = shape_of(7, 7, true);
@@ -115,6 +172,11 @@ static void test_refused(void)
     CU_ASSERT_EQUAL(ring_build(&small, 4, RING_ZIGZAG, &r, &err), ST_NO);
     CU_ASSERT_EQUAL(ring_build(&small, 17, RING_ZIGZAG, &r, &err), ST_NO);
     CU_ASSERT_EQUAL(ring_build(&small, 4, RING_STRETCHES, &r, &err), ST_OK);
+    const struct shape wide = shape_of(6, 16, true), fits = shape_of(5, 16, true);
+    CU_ASSERT_EQUAL(ring_build(&wide, 4, RING_SPLITKV, &r, &err), ST_NO);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "across several GPUs"));
+    CU_ASSERT_EQUAL(ring_build(&fits, 4, RING_SPLITKV, &r, &err), ST_OK);
+    meet_all(&r);
 }
 
 /* Each wait alone is needed, but those before the first exchange; every wrong neighbour is seen. */
@@ -264,6 +326,10 @@ static void test_right(void)
     ragged.B = 2;
     run_right("splitkv", DTYPE_F16, ragged, 2, RING_ZIGZAG);
     run_right("fa2", DTYPE_F16, shape_of(33, 90, false), 5, RING_ZIGZAG);
+    run_right("fa2", DTYPE_F16, shape_of(3, 90, true), 4, RING_SPLITKV);
+    run_right("decode_splitkv", DTYPE_BF16, shape_of(1, 131, true), 3, RING_SPLITKV);
+    ragged.Sq = 1;
+    run_right("splitkv", DTYPE_F32, ragged, 2, RING_SPLITKV);
 }
 
 static void test_imbalance(void)
@@ -299,6 +365,14 @@ static void test_faults(void)
     r.turn[3][0].from = 1;
     o = run_ring(&s, &r, NULL);
     CU_ASSERT_PTR_NOT_NULL(strstr(o.finding, "has the keys and values of GPU 1 in step"));
+    CU_ASSERT_FALSE(o.passed);
+    scene_clear(&s);
+    const struct shape few = shape_of(3, 128, true);
+    scene_make(&s, "fa2", &few);
+    r = ring_of(&few, 4, RING_SPLITKV);
+    r.turn[0][0].waits_arrival = false; /* merged before anything is there */
+    o = run_ring(&s, &r, NULL);
+    CU_ASSERT_PTR_NOT_NULL(strstr(o.finding, "on their way"));
     CU_ASSERT_FALSE(o.passed);
     scene_clear(&s);
 }
@@ -359,6 +433,10 @@ int main(void)
 {
     static const struct tap_test tests[] = {
         {"every pair is met once", test_pairs},
+        {"keys split, queries everywhere: every pair is met once", test_split_pairs},
+        {"  only answers move", test_split_bytes},
+        {"  its waits are needed", test_split_waits},
+        {"  answers come in one after another", test_split_time},
         {"a zigzag is balanced, stretches are not", test_balance},
         {"bytes on links and in memory", test_bytes},
         {"shapes that do not go round", test_refused},

@@ -6,28 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/args.h"
+#include "backend/ring_args.h"
 #include "backend/sim/finding.h"
 #include "backend/sim/sum.h"
 #include "base/mem.h"
 #include "kernel/blob.h"
 #include "plan/ring.h"
 
-/* The parameter of kernels/ring/merge.cu. */
-struct merge_args {
-    uint64_t part, part_lse, sum, sum_lse, o, lse;
-    int64_t o_stride[3];
-    int32_t B, H, rows, D;
-    int32_t first, last;
-};
-_Static_assert(sizeof(struct merge_args) == 96, "MergeArgs of kernels/ring/merge.cu");
-
 /* A simulated GPU. */
 struct card {
     struct sim_memory *memory;
-    uint64_t q, o, lse, kv[2][2]; /* kv: K and V of each slot */
-    uint64_t part, part_lse, sum[RING_MINE_MAX], sum_lse[RING_MINE_MAX], ws[DESC_WS_MAX];
-    int parts[RING_MINE_MAX], done[RING_MINE_MAX]; /* answers that a chunk will get, and has */
+    struct ring_memory at;
+    int done[RING_MINE_MAX]; /* parts that a chunk's answer has had */
     struct sim_counts counts;
     uint64_t launches, sent;
 };
@@ -44,51 +34,10 @@ struct world {
     uint64_t blocks[DESC_PASSES_MAX + 1];
     char entry[DESC_PASSES_MAX + 1][600];
     uint64_t ws_bytes[DESC_WS_MAX];
-    unsigned char *copy; /* room for the keys of one GPU */
+    unsigned char *copy; /* room for what goes from one GPU to another */
 };
-
-static size_t elem_bytes(const struct world *w)
-{
-    return dtype_size(w->ring->shape.dtype);
-}
 
 /* ---- pieces of tensors ---- */
-
-/* The tensor of a GPU alone: its chunks one behind the other, as the whole would be laid out. */
-static struct strides piece_strides(const struct world *w, int gpu, bool keys)
-{
-    const struct shape *s = &w->ring->shape;
-    return shape_strides(s, keys ? s->Hkv : s->H, ring_count(w->ring, gpu, keys ? s->Sk : s->Sq));
-}
-
-/* Where chunk i begins among the GPU's own rows. */
-static int64_t row_of_chunk(const struct ring *r, int gpu, int i, int64_t length)
-{
-    return i ? ring_rows(r, gpu, 0, length).rows : 0;
-}
-
-struct piece {
-    int gpu, chunk;
-    bool keys;
-};
-
-/* Calls for every row of a chunk: where it lies in the whole and in the piece, in bytes. */
-typedef void row_fn(void *ctx, int64_t whole, int64_t piece, size_t bytes);
-static void each_row(const struct world *w, const struct piece *p, row_fn *f, void *ctx)
-{
-    const struct shape *s = &w->ring->shape;
-    const int64_t heads = p->keys ? s->Hkv : s->H, length = p->keys ? s->Sk : s->Sq;
-    const int64_t T = (int64_t)elem_bytes(w);
-    const struct strides all = shape_strides(s, heads, length),
-                         mine = piece_strides(w, p->gpu, p->keys);
-    const struct ring_rows rows = ring_rows(w->ring, p->gpu, p->chunk, length);
-    const int64_t at = row_of_chunk(w->ring, p->gpu, p->chunk, length);
-    for (int64_t b = 0; b < s->B; b++)
-        for (int64_t h = 0; h < heads; h++)
-            for (int64_t i = 0; i < rows.rows; i++)
-                f(ctx, (b * all.b + h * all.h + (rows.first + i) * all.s) * T,
-                  (b * mine.b + h * mine.h + (at + i) * mine.s) * T, (size_t)(s->D * T));
-}
 
 struct moved {
     struct sim_memory *memory;
@@ -108,42 +57,28 @@ static void row_out(void *ctx, int64_t whole, int64_t piece, size_t bytes)
         (void)sim_memory_read(m->memory, m->at + (uint64_t)piece, m->host + whole, bytes);
 }
 
-static void move_tensor(struct world *w, int gpu, bool keys, uint64_t at, void *host, row_fn *f)
+static void move_tensor(struct world *w, int gpu, enum ring_side side, uint64_t at, void *host,
+                        ring_row_fn *f)
 {
     struct moved m = {w->card[gpu].memory, at, host};
     for (int i = 0; i < w->ring->mine; i++)
-        each_row(w, &(struct piece){gpu, i, keys}, f, &m);
+        ring_each_row(w->ring, gpu, i, side, f, &m);
 }
 
-/* LSE has no layout: it goes by batch, head, row. */
 static void lse_out(struct world *w, int gpu)
 {
-    const struct shape *s = &w->ring->shape;
-    struct moved m = {w->card[gpu].memory, w->card[gpu].lse, w->job->lse};
-    uint64_t at = 0;
-    for (int i = 0; i < w->ring->mine; i++) {
-        const struct ring_rows rows = ring_rows(w->ring, gpu, i, s->Sq);
-        for (int64_t head = 0; head < s->B * s->H; head++, at += (uint64_t)rows.rows * 4)
-            row_out(&m, (head * s->Sq + rows.first) * 4, (int64_t)at, (size_t)rows.rows * 4);
-    }
+    struct moved m = {w->card[gpu].memory, w->card[gpu].at.lse, w->job->lse};
+    ring_each_lse(w->ring, gpu, row_out, &m);
 }
 
 /* ---- memory of a card ---- */
 
-static enum status add(struct world *w, int gpu, const char *what, double bytes, uint64_t *at,
+static enum status add(struct world *w, int gpu, const char *what, uint64_t bytes, uint64_t *at,
                        struct err *err)
 {
     char name[64];
     snprintf(name, sizeof name, "%s of GPU %d", what, gpu);
-    return sim_memory_add(w->card[gpu].memory, name, (uint64_t)bytes, at, err);
-}
-
-static double widest_shard(const struct ring *r)
-{
-    double most = 0;
-    for (int g = 0; g < r->gpus; g++)
-        most = ring_shard_bytes(r, g) > most ? ring_shard_bytes(r, g) : most;
-    return most;
+    return bytes ? sim_memory_add(w->card[gpu].memory, name, bytes, at, err) : ST_OK;
 }
 
 static enum status add_slots(struct world *w, int gpu, struct err *err)
@@ -151,34 +86,32 @@ static enum status add_slots(struct world *w, int gpu, struct err *err)
     static const char *const names[2][2] = {{"K in slot 0", "V in slot 0"},
                                             {"K in slot 1", "V in slot 1"}};
     enum status st = ST_OK;
-    for (int slot = 0; slot < 2; slot++)
+    for (int slot = 0; slot < (w->ring->steps > 1 ? 2 : 1); slot++)
         for (int v = 0; v < 2 && st == ST_OK; v++)
-            st = add(w, gpu, names[slot][v], widest_shard(w->ring) / 2, &w->card[gpu].kv[slot][v],
-                     err);
+            st = add(w, gpu, names[slot][v], ring_slot_bytes(w->ring),
+                     &w->card[gpu].at.kv[slot][v], err);
     return st;
 }
 
 static enum status add_answers(struct world *w, int gpu, struct err *err)
 {
-    const struct shape *s = &w->ring->shape;
-    const double heads = (double)(s->B * s->H), T = (double)elem_bytes(w);
-    struct card *c = &w->card[gpu];
-    double most = 0;
+    const struct ring *r = w->ring;
+    struct ring_memory *m = &w->card[gpu].at;
     enum status st = ST_OK;
-    for (int i = 0; i < w->ring->mine && st == ST_OK; i++) {
-        const double rows = heads * (double)ring_rows(w->ring, gpu, i, s->Sq).rows;
-        most = rows > most ? rows : most;
-        st = add(w, gpu, i ? "sum 1" : "sum 0", rows * (double)s->D * 4, &c->sum[i], err);
+    for (int i = 0; i < r->mine && st == ST_OK; i++) {
+        st = add(w, gpu, i ? "sum 1" : "sum 0", ring_sum_bytes(r, gpu, i), &m->sum[i], err);
         if (st == ST_OK)
-            st = add(w, gpu, i ? "sum LSE 1" : "sum LSE 0", rows * 4, &c->sum_lse[i], err);
-        for (int step = 0; step < w->ring->steps; step++)
-            for (int j = 0; j < w->ring->mine; j++)
-                c->parts[i] +=
-                    ring_sight(w->ring, gpu, i, w->ring->turn[gpu][step].holds, j) != RING_NOTHING;
+            st = add(w, gpu, i ? "sum LSE 1" : "sum LSE 0", ring_sum_lse_bytes(r, gpu, i),
+                     &m->sum_lse[i], err);
     }
-    if (st == ST_OK)
-        st = add(w, gpu, "part", most * (double)s->D * T, &c->part, err);
-    return st == ST_OK ? add(w, gpu, "part LSE", most * 4, &c->part_lse, err) : st;
+    for (int i = 0; i < r->gpus && st == ST_OK; i++) {
+        if (!ring_has_part(r, gpu, i))
+            continue;
+        st = add(w, gpu, "part", ring_part_tensor(r, gpu), &m->part[i], err);
+        if (st == ST_OK)
+            st = add(w, gpu, "part LSE", ring_part_lse(r, gpu), &m->part_lse[i], err);
+    }
+    return st;
 }
 
 static double ws_most(const struct world *w)
@@ -192,28 +125,29 @@ static double ws_most(const struct world *w)
 /* Own rows in, the other slot empty. */
 static enum status make_card(struct world *w, int gpu, struct err *err)
 {
-    const struct shape *s = &w->ring->shape;
+    const struct ring *r = w->ring;
+    const struct kernel_desc *d = w->job->plan->desc;
     struct card *c = &w->card[gpu];
-    const double rows = (double)(s->B * s->H * ring_count(w->ring, gpu, s->Sq)),
-                 tensor = rows * (double)s->D * (double)elem_bytes(w);
+    const uint64_t tensor = ring_tensor_bytes(r, gpu), lse = ring_lse_bytes(r, gpu);
+    const bool answers = ring_answers(r, gpu);
     c->memory = sim_memory_new(
-        (uint64_t)(2 * ring_memory_bytes(w->ring, gpu) + rows * 4 + ws_most(w)) + (1 << 20));
-    enum status st = add(w, gpu, "Q", tensor, &c->q, err);
+        (uint64_t)(2 * ring_memory_bytes(r, gpu) + (double)lse + ws_most(w)) + (1 << 20));
+    enum status st = add(w, gpu, "Q", tensor, &c->at.q, err);
     if (st == ST_OK)
-        st = add(w, gpu, "O", tensor, &c->o, err);
-    if (st == ST_OK && w->job->lse)
-        st = add(w, gpu, "LSE", rows * 4, &c->lse, err);
+        st = add(w, gpu, "O", answers ? tensor : 0, &c->at.o, err);
+    if (st == ST_OK)
+        st = add(w, gpu, "LSE", answers && w->job->lse ? lse : 0, &c->at.lse, err);
     if (st == ST_OK)
         st = add_slots(w, gpu, err);
     if (st == ST_OK)
         st = add_answers(w, gpu, err);
-    for (int i = 0; i < w->job->plan->desc->nws && st == ST_OK; i++)
-        st = add(w, gpu, w->job->plan->desc->ws[i].name, (double)w->ws_bytes[i], &c->ws[i], err);
+    for (int i = 0; i < d->nws && st == ST_OK; i++)
+        st = add(w, gpu, d->ws[i].name, w->ws_bytes[i], &c->at.ws[i], err);
     if (st != ST_OK)
         return st;
-    move_tensor(w, gpu, false, c->q, w->job->tensors[TENSOR_Q], row_in);
-    move_tensor(w, gpu, true, c->kv[0][0], w->job->tensors[TENSOR_K], row_in);
-    move_tensor(w, gpu, true, c->kv[0][1], w->job->tensors[TENSOR_V], row_in);
+    move_tensor(w, gpu, RING_QUERIES, c->at.q, w->job->tensors[TENSOR_Q], row_in);
+    move_tensor(w, gpu, RING_KEYS, c->at.kv[0][0], w->job->tensors[TENSOR_K], row_in);
+    move_tensor(w, gpu, RING_KEYS, c->at.kv[0][1], w->job->tensors[TENSOR_V], row_in);
     return ST_OK;
 }
 
@@ -221,28 +155,38 @@ static enum status make_card(struct world *w, int gpu, struct err *err)
 
 static void begin_exchange(struct world *w, int gpu, int step)
 {
-    const uint64_t bytes = (uint64_t)widest_shard(w->ring) / 2;
     for (int v = 0; v < 2; v++)
-        (void)sim_memory_forget(w->card[gpu].memory, w->card[gpu].kv[(step + 1) % 2][v], bytes);
+        (void)sim_memory_forget(w->card[gpu].memory, w->card[gpu].at.kv[(step + 1) % 2][v],
+                                ring_slot_bytes(w->ring));
 }
 
 /* What the sender itself has not goes nowhere. */
+static void send(struct world *w, int from, uint64_t at, int to, uint64_t there, uint64_t bytes)
+{
+    struct sim_memory *source = w->card[from].memory;
+    if (!sim_memory_unwritten(source, at, bytes) && sim_memory_read(source, at, w->copy, bytes) &&
+        sim_memory_write(w->card[to].memory, there, w->copy, bytes))
+        w->card[from].sent += bytes;
+}
+
 static void land(struct world *w, int gpu, int step)
 {
-    const struct ring_turn *t = &w->ring->turn[gpu][step];
-    if (t->from < 0)
+    const int from = w->ring->turn[gpu][step].from;
+    if (from < 0)
         return;
-    struct card *from = &w->card[t->from], *to = &w->card[gpu];
-    const uint64_t bytes =
-        (uint64_t)ring_shard_bytes(w->ring, w->ring->turn[t->from][step].holds) / 2;
-    for (int v = 0; v < 2; v++) {
-        const uint64_t at = from->kv[step % 2][v];
-        if (sim_memory_unwritten(from->memory, at, bytes) ||
-            !sim_memory_read(from->memory, at, w->copy, bytes) ||
-            !sim_memory_write(to->memory, to->kv[(step + 1) % 2][v], w->copy, bytes))
-            continue;
-        from->sent += bytes;
-    }
+    const uint64_t bytes = ring_shard_half(w->ring, w->ring->turn[from][step].holds);
+    for (int v = 0; v < 2; v++)
+        send(w, from, w->card[from].at.kv[step % 2][v], gpu, w->card[gpu].at.kv[(step + 1) % 2][v],
+             bytes);
+}
+
+static void gather_answer(struct world *w, int gpu)
+{
+    const struct ring_memory *m = &w->card[gpu].at, *root = &w->card[0].at;
+    if (gpu == 0)
+        return;
+    send(w, gpu, m->part[gpu], 0, root->part[gpu], ring_part_tensor(w->ring, gpu));
+    send(w, gpu, m->part_lse[gpu], 0, root->part_lse[gpu], ring_part_lse(w->ring, gpu));
 }
 
 /* ---- launches ---- */
@@ -313,7 +257,7 @@ static void clear_workspaces(struct world *w, int gpu, const struct plan *p)
     static const char zeros[4096];
     const struct kernel_desc *d = p->desc;
     for (int i = 0; i < d->nws; i++) {
-        const uint64_t bytes = w->ws_bytes[i], at = w->card[gpu].ws[i];
+        const uint64_t bytes = w->ws_bytes[i], at = w->card[gpu].at.ws[i];
         struct sim_memory *m = w->card[gpu].memory;
         (void)sim_memory_forget(m, at, bytes);
         for (uint64_t done = 0; (d->ws[i].zero || d->ws[i].once) && done < bytes; done += 4096)
@@ -321,55 +265,19 @@ static void clear_workspaces(struct world *w, int gpu, const struct plan *p)
     }
 }
 
-static void set_strides(int64_t to[3], struct strides s)
-{
-    to[0] = s.b;
-    to[1] = s.h;
-    to[2] = s.s;
-}
-
-/* The chunk of the card's queries against a chunk of the keys in the slot: pointers into pieces. */
-struct meeting {
-    int gpu, step, i, j;
-};
-static struct AttnArgs args_of(const struct world *w, const struct meeting *m,
-                               const struct shape *local)
-{
-    const struct card *c = &w->card[m->gpu];
-    const struct shape *s = &w->ring->shape;
-    const int holds = w->ring->turn[m->gpu][m->step].holds;
-    const struct strides q = piece_strides(w, m->gpu, false), k = piece_strides(w, holds, true);
-    const uint64_t T = elem_bytes(w),
-                   qs = (uint64_t)(row_of_chunk(w->ring, m->gpu, m->i, s->Sq) * q.s) * T,
-                   ks = (uint64_t)(row_of_chunk(w->ring, holds, m->j, s->Sk) * k.s) * T;
-    struct AttnArgs a = attn_args(local, w->job->seed);
-    a.q = (const void *)(uintptr_t)(c->q + qs);
-    a.k = (const void *)(uintptr_t)(c->kv[m->step % 2][0] + ks);
-    a.v = (const void *)(uintptr_t)(c->kv[m->step % 2][1] + ks);
-    a.o = (void *)(uintptr_t)c->part;
-    a.lse = (float *)(uintptr_t)c->part_lse;
-    set_strides(a.q_stride, q);
-    set_strides(a.k_stride, k);
-    set_strides(a.v_stride, k);
-    set_strides(a.o_stride,
-                (struct strides){local->H * local->Sq * local->D, local->Sq * local->D, local->D});
-    for (int i = 0; i < w->job->plan->desc->nws; i++)
-        a.ws[i] = (void *)(uintptr_t)c->ws[i];
-    return a;
-}
-
 /* The kernel as it is, with all its launches, on a problem of its own. */
-static enum status attend(struct world *w, const struct meeting *m, const struct shape *local,
+static enum status attend(struct world *w, const struct ring_meeting *m, const struct shape *local,
                           struct err *err)
 {
     struct plan p;
-    const struct AttnArgs a = args_of(w, m, local);
     const struct card *c = &w->card[m->gpu];
+    const struct AttnArgs a = ring_attn_args(w->ring, &c->at, m, local, w->job->seed);
     const uint64_t rows = (uint64_t)(local->B * local->H * local->Sq);
     enum status st = plan_brief(w->job->plan->desc, local, &w->job->plan->params,
                                 w->job->plan->device, NULL, &p, err);
-    (void)sim_memory_forget(c->memory, c->part, rows * (uint64_t)local->D * elem_bytes(w));
-    (void)sim_memory_forget(c->memory, c->part_lse, rows * 4);
+    (void)sim_memory_forget(c->memory, (uint64_t)(uintptr_t)a.o,
+                            rows * (uint64_t)local->D * dtype_size(local->dtype));
+    (void)sim_memory_forget(c->memory, (uint64_t)(uintptr_t)a.lse, rows * 4);
     clear_workspaces(w, m->gpu, &p);
     for (int i = 0; i < p.npasses && st == ST_OK; i++) {
         const struct plan_pass *x = &p.passes[i];
@@ -387,35 +295,20 @@ static enum status attend(struct world *w, const struct meeting *m, const struct
     return st;
 }
 
-static enum status merge(struct world *w, const struct meeting *m, const struct shape *local,
-                         struct err *err)
+static enum status merge(struct world *w, int gpu, int i, int part, struct err *err)
 {
-    enum { WARPS = 4 };
-    struct card *c = &w->card[m->gpu];
-    const struct strides o = piece_strides(w, m->gpu, false);
-    const int64_t at = row_of_chunk(w->ring, m->gpu, m->i, w->ring->shape.Sq),
-                  rows = local->B * local->H * local->Sq;
+    enum { WARPS = RING_MERGE_WARPS };
+    struct card *c = &w->card[gpu];
+    struct shape mine = w->ring->shape;
+    mine.Sq = ring_rows(w->ring, gpu, i, RING_QUERIES).rows;
     const struct plan_pass pass = {.name = "merge", .cluster = 1};
-    const struct merge_args a = {
-        .part = c->part,
-        .part_lse = c->part_lse,
-        .sum = c->sum[m->i],
-        .sum_lse = c->sum_lse[m->i],
-        .o = c->o + (uint64_t)(at * o.s) * elem_bytes(w),
-        .lse = w->job->lse ? c->lse + (uint64_t)(at * local->B * local->H) * 4 : 0,
-        .o_stride = {o.b, o.h, o.s},
-        .B = (int32_t)local->B,
-        .H = (int32_t)local->H,
-        .rows = (int32_t)local->Sq,
-        .D = (int32_t)local->D,
-        .first = c->done[m->i] == 0,
-        .last = c->done[m->i] + 1 == c->parts[m->i]};
-    const struct sim_launch l = {.grid = {(uint32_t)((rows + WARPS - 1) / WARPS), 1, 1},
-                                 .block = {WARPS * 32, 1, 1},
-                                 .params = &a,
-                                 .param_bytes = sizeof a};
-    c->done[m->i]++;
-    return launch(w, m->gpu, w->passes, &l, &pass, local, err);
+    const struct ring_merge_args a = ring_merge_args(w->ring, &c->at, gpu, i, part, c->done[i]++);
+    const struct sim_launch l = {
+        .grid = {(uint32_t)((mine.B * mine.H * mine.Sq + WARPS - 1) / WARPS), 1, 1},
+        .block = {WARPS * 32, 1, 1},
+        .params = &a,
+        .param_bytes = sizeof a};
+    return launch(w, gpu, w->passes, &l, &pass, &mine, err);
 }
 
 static enum status compute(struct world *w, int gpu, int step, struct err *err)
@@ -424,14 +317,22 @@ static enum status compute(struct world *w, int gpu, int step, struct err *err)
     enum status st = ST_OK;
     for (int i = 0; i < r->mine; i++)
         for (int j = 0; j < r->mine && st == ST_OK; j++) {
-            const struct meeting m = {gpu, step, i, j};
+            const struct ring_meeting m = {gpu, step, i, j};
             struct shape local;
             if (!ring_local(r, gpu, i, r->turn[gpu][step].holds, j, &local))
                 continue;
             st = attend(w, &m, &local, err);
-            if (st == ST_OK)
-                st = merge(w, &m, &local, err);
+            if (st == ST_OK && !r->gathers)
+                st = merge(w, gpu, i, 0, err);
         }
+    return st;
+}
+
+static enum status combine(struct world *w, int gpu, struct err *err)
+{
+    enum status st = ST_OK;
+    for (int part = 0; part < w->ring->gpus && st == ST_OK; part++)
+        st = merge(w, gpu, 0, part, err);
     return st;
 }
 
@@ -450,9 +351,11 @@ static enum status play(struct world *w, struct err *err)
         if (e.what == RING_BEGIN)
             begin_exchange(w, e.gpu, e.step);
         for (int g = 0; g < r->gpus && e.what == RING_LAND; g++)
-            land(w, g, e.step);
+            r->gathers ? gather_answer(w, g) : land(w, g, e.step);
         if (e.what == RING_COMPUTE)
             st = compute(w, e.gpu, e.step, err);
+        if (e.what == RING_COMBINE)
+            st = combine(w, e.gpu, err);
     }
     return st;
 }
@@ -508,8 +411,6 @@ static enum status size_workspaces(struct world *w, struct err *err)
 
 static enum status load(struct world *w, struct err *err)
 {
-    static const char *const merges[DTYPE_COUNT] = {
-        [DTYPE_F16] = "f16", [DTYPE_BF16] = "bf16", [DTYPE_F32] = "f32"};
     const struct blob *b = blob_find("kernels/ring/merge.ptx");
     const char *text = w->job->merge_ptx ? w->job->merge_ptx : b ? b->data : NULL;
     const size_t len = w->job->merge_ptx ? strlen(text) : b ? blob_size(b) : 0;
@@ -519,8 +420,8 @@ static enum status load(struct world *w, struct err *err)
         desc_entry(w->job->plan->desc, i, w->entry[i], sizeof w->entry[i]);
         st = sim_program_new(w->job->ptx, w->job->ptx_len, w->entry[i], &w->program[i], err);
     }
-    snprintf(w->entry[w->passes], sizeof w->entry[0], "ring_merge_%s",
-             merges[w->ring->shape.dtype]);
+    snprintf(w->entry[w->passes], sizeof w->entry[0], "%s",
+             ring_merge_entry(w->ring->shape.dtype));
     if (st == ST_OK)
         st = sim_program_new(text, len, w->entry[w->passes], &w->program[w->passes], err);
     return st;
@@ -578,7 +479,9 @@ static void tell_waits(struct world *w)
 static void gather(struct world *w)
 {
     for (int g = 0; g < w->ring->gpus; g++) {
-        move_tensor(w, g, false, w->card[g].o, w->job->output, row_out);
+        if (!ring_answers(w->ring, g))
+            continue;
+        move_tensor(w, g, RING_QUERIES, w->card[g].at.o, w->job->output, row_out);
         if (w->job->lse)
             lse_out(w, g);
     }
@@ -590,7 +493,7 @@ enum status sim_ring_run(const struct sim_job *j, struct cage_board *board,
     uint64_t blocks = 0;
     struct world *w = xcalloc(1, sizeof *w);
     *w = (struct world){.job = j, .ring = j->ring, .board = board, .told = told};
-    w->copy = xmalloc((size_t)widest_shard(j->ring) / 2 + 1);
+    w->copy = xmalloc((size_t)(ring_slot_bytes(j->ring) + ring_part_tensor(j->ring, 0)) + 1);
     enum status st = sim_ring_takes(j->plan, j->ring, &blocks, err);
     atomic_store(&board->total, blocks);
     if (st == ST_OK)

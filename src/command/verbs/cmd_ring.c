@@ -63,7 +63,7 @@ static const struct columns columns = {
 };
 // clang-format on
 
-static const char *const shards_words[] = {"zigzag", "stretches", NULL};
+static const char *const shards_words[] = {"zigzag", "stretches", "splitkv", NULL};
 
 struct asked {
     struct request request;
@@ -98,7 +98,7 @@ static enum status read_shards(struct session *s, struct cmd_call *c, int *out, 
         }
     if (!text)
         return ST_OK;
-    err_set(err, ST_USAGE, "shards=%s: it is zigzag or stretches", text);
+    err_set(err, ST_USAGE, "shards=%s: it is zigzag, stretches or splitkv", text);
     return call_mark_key(c, "shards", ST_USAGE, err);
 }
 
@@ -153,7 +153,7 @@ static char *queries_of(const struct ring *r, int gpu)
 {
     struct str out = {0};
     for (int i = 0; i < r->mine; i++) {
-        const struct ring_rows x = ring_rows(r, gpu, i, r->shape.Sq);
+        const struct ring_rows x = ring_rows(r, gpu, i, RING_QUERIES);
         str_addf(&out, "%s%lld..%lld", i ? ", " : "", (long long)x.first,
                  (long long)(x.first + x.rows - 1));
     }
@@ -162,7 +162,7 @@ static char *queries_of(const struct ring *r, int gpu)
 
 static const char *shards_of(const struct ring *r)
 {
-    return shards_words[r->mine == 2 ? RING_ZIGZAG : RING_STRETCHES];
+    return shards_words[r->gathers ? RING_SPLITKV : r->mine == 2 ? RING_ZIGZAG : RING_STRETCHES];
 }
 
 static void add_row(struct rowset *rows, const struct asked *a, int g)
