@@ -75,15 +75,21 @@ const struct kernel_desc *backend_desc(const struct backend_info *b, const struc
 /* How a GPU is given its work when timed. AUTO: single runs through the stream, many as a graph. */
 enum launch_kind { LAUNCH_AUTO, LAUNCH_STREAM, LAUNCH_GRAPH };
 
+/* What carries data between GPUs of a ring. AUTO: NCCL, and copies by the driver where it is not to be had. */
+enum transport_kind { TRANSPORT_AUTO, TRANSPORT_NCCL, TRANSPORT_COPIES };
+
+enum { BACKEND_GPUS_MAX = 16 };
 struct backend_options {
-    int device;   /* index among the backend's devices */
-    int threads;  /* CPU backend, simulator: 0 for all */
-    int streams;  /* concurrent launches, 1 by default */
-    int launch;   /* enum launch_kind */
-    int blocks;   /* enum sim_blocks */
-    int hazards;  /* enum sim_hazards */
-    int gpus;     /* that share a run as a ring; 1: one, which shares it with nobody */
-    int shards;   /* enum ring_shards: how its sequence is cut */
+    int device;  /* index among the backend's devices */
+    int threads; /* CPU backend, simulator: 0 for all */
+    int streams; /* concurrent launches, 1 by default */
+    int launch;  /* enum launch_kind */
+    int blocks;  /* enum sim_blocks */
+    int hazards; /* enum sim_hazards */
+    int gpus;    /* that share a run as a ring; 1: one, which shares it with nobody */
+    int shards;  /* enum ring_shards: how its sequence is cut */
+    int devices[BACKEND_GPUS_MAX]; /* of a ring, in its order; one may come more than once */
+    int transport;                 /* enum transport_kind */
     int without;  /* the simulator: which line that orders threads is left out, from 1; 0: none */
     double sim_s; /* wall-clock seconds that a simulated run may take; 0: as many as it needs */
     char ptx_from[64]; /* the simulator: PTX of this compiler or none; "": any */
@@ -147,8 +153,8 @@ struct backend_ops {
     /* True once a fault has made this process useless: it should end, and another start. Every call
      * but close and unload fails then. Optional. */
     bool (*spent)(const struct backend *b);
-    /* What others must not use while it measures: "0000:01:00.0", a device's address. Borrowed; NULL:
-     * nothing. Optional. */
+    /* What others must not use while it measures: "0000:01:00.0", a device's address; several with commas between
+     * them. Borrowed; NULL: nothing. Optional. */
     const char *(*lock_name)(const struct backend *b);
     /* Who else has computed on it in the last `ago_s` seconds; with 0 only who is there. Costs milliseconds. Optional. */
     void (*others)(const struct backend *b, double ago_s, struct backend_others *out);

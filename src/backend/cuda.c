@@ -12,6 +12,7 @@
 #include "backend/cuda/bench.h"
 #include "backend/cuda/cuda.h"
 #include "backend/cuda/profile.h"
+#include "backend/cuda/ring.h"
 #include "backend/cuda/timer.h"
 #include "backend/cuda/trace.h"
 #include "backend/peer/cublas.h"
@@ -31,6 +32,9 @@ struct backend {
     struct compilers compilers;
     struct slot *slots;
     void *opened[PEERS]; /* libraries and children of peers; NULL: not needed yet */
+    void *
+        ranks; /* struct ranks: GPUs that share each run, `gpu` the first of them; NULL: it is alone */
+    char *turns; /* of all of them; NULL: those of `gpu` */
 };
 
 /* ---- opening and closing ---- */
@@ -59,8 +63,46 @@ static void close_device(struct backend *b)
         if (b->opened[i])
             peers[i]->close(b->opened[i], !b->gpu.spent);
     compilers_clear(&b->compilers);
+    if (b->ranks)
+        ranks_close(b->ranks);
+    free(b->ranks);
+    free(b->turns);
     gpu_close(&b->gpu);
     free(b);
+}
+
+/* Once each, in one order: who waits for the second has the first, and nobody the other way round. */
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static char *turns_of(const struct ranks *r)
+{
+    const char *names[RING_GPUS_MAX];
+    struct str out = {0};
+    for (int i = 0; i < r->count; i++)
+        names[i] = r->rank[i].gpu.turns[0] ? r->rank[i].gpu.turns : "unknown";
+    qsort(names, (size_t)r->count, sizeof *names, by_name);
+    for (int i = 0; i < r->count; i++)
+        if (!i || strcmp(names[i], names[i - 1]) != 0)
+            str_addf(&out, "%s%s", out.len ? "," : "", names[i]);
+    return str_take(&out);
+}
+
+static enum status open_ranks(struct backend *b, const struct backend_options *o, struct err *err)
+{
+    struct ranks *r = xcalloc(1, sizeof *r);
+    b->ranks = r;
+    if (o->streams > 1)
+        return err_set(err, ST_USAGE, "streams=%d: GPUs that share a run have streams of their own",
+                       o->streams);
+    enum status st =
+        ranks_open(r, &b->gpu, o->devices, o->gpus, (enum transport_kind)o->transport, err);
+    r->shards = (enum ring_shards)o->shards;
+    if (st == ST_OK)
+        b->turns = turns_of(r);
+    return st;
 }
 
 static enum status open_device(const struct backend_options *o, struct backend **out,
@@ -71,6 +113,8 @@ static enum status open_device(const struct backend_options *o, struct backend *
     enum status st = gpu_open(&b->gpu, o->device, o->streams, err);
     if (st == ST_OK)
         st = timer_open(&b->gpu, &b->timer, err);
+    if (st == ST_OK && o->gpus > 1)
+        st = open_ranks(b, o, err);
     if (st != ST_OK) {
         close_device(b);
         return st;
@@ -96,18 +140,43 @@ static bool spent(const struct backend *b)
 
 static const char *lock_name(const struct backend *b)
 {
-    return b->gpu.turns[0] ? b->gpu.turns : "unknown";
+    return b->turns ? b->turns : b->gpu.turns[0] ? b->gpu.turns : "unknown";
 }
 
-static void others(const struct backend *b, double ago_s, struct backend_others *out)
+static void others_of(const struct gpu *g, double ago_s, struct backend_others *out)
 {
-    const struct nvml_others o = nvml_others(b->gpu.nvml, ago_s);
+    const struct nvml_others o = nvml_others(g->nvml, ago_s);
     *out = (struct backend_others){.share = o.share, .here = o.here};
     if (o.pid)
         snprintf(out->name, sizeof out->name, "%s (process %d)", o.name, (int)o.pid);
 }
 
+/* Of several GPUs the busiest: who waits for one waits for all. */
+static void others(const struct backend *b, double ago_s, struct backend_others *out)
+{
+    const struct ranks *r = b->ranks;
+    others_of(&b->gpu, ago_s, out);
+    for (int i = 1; r && i < r->count; i++) {
+        struct backend_others o;
+        others_of(&r->rank[i].gpu, ago_s, &o);
+        const bool here = out->here || o.here;
+        if (o.share > out->share || isnan(out->share))
+            *out = o;
+        out->here = here;
+    }
+}
+
 /* ---- slots ---- */
+
+/* The whole need not fit on any of them: it stays here, and each gets its pieces. */
+static enum status set_shared_inputs(struct backend *b, const struct problem *p,
+                                     const struct tensors *host, struct err *err)
+{
+    b->inputs = (struct inputs){.shape = p->shape, .seed = p->seed};
+    const enum status st = ranks_set_inputs(b->ranks, host, err);
+    b->inputs.present = st == ST_OK;
+    return st;
+}
 
 static enum status set_inputs(struct backend *b, const struct problem *p,
                               const struct tensors *host, struct err *err)
@@ -116,7 +185,8 @@ static enum status set_inputs(struct backend *b, const struct problem *p,
     if (st != ST_OK)
         return st;
     drop_slots(b);
-    return inputs_set(&b->gpu, &b->inputs, p, host, err);
+    return b->ranks ? set_shared_inputs(b, p, host, err)
+                    : inputs_set(&b->gpu, &b->inputs, p, host, err);
 }
 
 static enum status load_peer(struct backend *b, struct slot *s, const struct param_values *v,
@@ -127,6 +197,14 @@ static enum status load_peer(struct backend *b, struct slot *s, const struct par
         i++;
     s->peer = peers[i];
     s->opened = &b->opened[i];
+    return s->peer->load(s, v, err);
+}
+
+static enum status load_ring(struct backend *b, struct slot *s, const struct param_values *v,
+                             struct err *err)
+{
+    s->peer = &cuda_ring;
+    s->opened = &b->ranks;
     return s->peer->load(s, v, err);
 }
 
@@ -141,7 +219,9 @@ static enum status load(struct backend *b, const struct kernel *k, const struct 
     if (!k->cuda)
         return err_set(err, ST_NO, "%s does not exist for CUDA", k->name);
     struct slot *s = slot_new(k->cuda, &b->gpu, &b->inputs, &b->compilers);
-    st = s->desc->peer ? load_peer(b, s, v, err) : slot_load_code(s, v, err);
+    st = b->ranks        ? load_ring(b, s, v, err)
+         : s->desc->peer ? load_peer(b, s, v, err)
+                         : slot_load_code(s, v, err);
     if (st == ST_OK && !s->peer)
         s->commands = s->plan.npasses + s->desc->nws;
     if (st == ST_OK && !slot_is_elsewhere(s))
@@ -198,7 +278,9 @@ static struct backend_limits limits(const struct backend *b, enum dtype dtype)
     const char *unit;
     const double tensor = device_peak(&b->gpu.model, dtype, true, &unit),
                  plain = device_peak(&b->gpu.model, dtype, false, &unit);
-    return (struct backend_limits){.flops_per_s = fmax(tensor, plain) * 1e12, .least_s = 0.4e-6};
+    const struct ranks *r = b->ranks;
+    return (struct backend_limits){.flops_per_s = fmax(tensor, plain) * 1e12 * (r ? r->count : 1),
+                                   .least_s = 0.4e-6};
 }
 
 static enum status read_output(struct backend *b, struct slot *s, int i, void *dst, struct err *err)
@@ -233,13 +315,16 @@ static enum status sample(struct backend *b, struct slot *s, int repeat, double 
 static enum status trace(struct backend *b, struct slot *s, const struct trace_watch *watch,
                          struct block_trace *out, struct err *err)
 {
-    (void)b;
+    if (b->ranks)
+        return err_set(err, ST_NO, "%s: blocks are traced on one GPU", s->desc->name);
     return slot_trace(s, watch, out, err);
 }
 
 static enum status profile(struct backend *b, struct slot *s, bool cold, json_t *out,
                            struct err *err)
 {
+    if (b->ranks)
+        return err_set(err, ST_NO, "%s: counters are of one GPU; leave out gpus=", s->desc->name);
     return slot_profile(s, &b->flush, cold, out, err);
 }
 
@@ -259,7 +344,12 @@ static enum status peak(struct backend *b, const struct peak_watch *watch, struc
 /* What should be known of its figures and stops nothing; NULL: nothing. */
 static char *remark_of(const struct backend *b, const struct slot *s)
 {
-    const char *note = s && s->note ? s->note : b->gpu.note, *doubt = s ? s->flush_doubt : NULL;
+    const struct ranks *r = b->ranks;
+    const char *note = s && s->note  ? s->note
+                       : b->gpu.note ? b->gpu.note
+                       : r           ? r->note
+                                     : NULL,
+               *doubt = s ? s->flush_doubt : NULL;
     if (note && doubt)
         return xasprintf("%s; %s", doubt, note);
     return xstrdup_if(doubt ? doubt : note);
@@ -295,6 +385,12 @@ static json_t *describe(const struct backend *b, const struct slot *s)
     return o;
 }
 
+/* Of GPUs that share it: what went between them. */
+static json_t *outcome(const struct backend *b, const struct slot *s)
+{
+    return b->ranks && s->peer_data ? s->peer->describe(s) : NULL;
+}
+
 // clang-format off
 BACKEND_ROW(cuda,
             .title = "GPU",
@@ -303,7 +399,7 @@ BACKEND_ROW(cuda,
             .rank = 2,
             .origin = "live",
             .gpu = true,
-            .options = {"launch", "streams"},
+            .options = {"launch", "streams", "gpus", "shards", "devices", "transport"},
             .times = true,
             .counts = true,
             .present = nvidia_present,
@@ -318,6 +414,7 @@ const struct backend_ops backend_cuda = {
     .close = close_device,
     .device_name = device_name,
     .describe = describe,
+    .outcome = outcome,
     .sm = sm,
     .spent = spent,
     .lock_name = lock_name,

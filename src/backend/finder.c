@@ -59,6 +59,20 @@ static bool cudnn_version(void *library, int v[3])
     return true;
 }
 
+/* 22803 is 2.28.3; before 2.9, 2708 was 2.7.8. */
+static bool nccl_version(void *library, int v[3])
+{
+    int n = 0;
+    int (*get)(int *) = (int (*)(int *))dlsym(library, "ncclGetVersion");
+    if (!get || get(&n) != 0)
+        return false;
+    const int major = n < 10000 ? 1000 : 10000;
+    v[0] = n / major;
+    v[1] = n % major / 100;
+    v[2] = n % 100;
+    return true;
+}
+
 bool find_version(enum wanted_id id, struct found *f, int v[3])
 {
     if (!wanted[id].version || !wanted[id].version(f->library, v))
@@ -128,6 +142,15 @@ const struct wanted wanted[WANT_COUNT] = {
                     .without = "profile has no counters",
                     .get = "install the CUDA toolkit (12.6 or newer), set CUDA_HOME to it, or pip "
                            "install nvidia-cuda-cupti"},
+    [WANT_NCCL] = {.name = "NCCL",
+                   .test_env = "ATTNSCOPE_LIBNCCL",
+                   .names = {"libnccl.so.2"},
+                   .pattern = "libnccl.so.2",
+                   .mark = "ncclSend",
+                   .needs = "NCCL 2.7 or newer",
+                   .version = nccl_version,
+                   .without = "between GPUs of a ring (gpus=N) the driver copies",
+                   .get = "install libnccl2, or pip install nvidia-nccl-cu13"},
     [WANT_NVCC] =
         {.name = "nvcc",
          .kind = WANTED_PROGRAM,

@@ -20,6 +20,7 @@ enum wanted_id {
     WANT_CUBLAS,
     WANT_CUBLASLT,
     WANT_CUPTI,
+    WANT_NCCL,
     WANT_NVCC,
     WANT_HEADERS,
     WANT_CC,

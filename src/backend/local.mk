@@ -9,6 +9,7 @@ CLEANFILES += backend_table.h
 libattnscope_a_SOURCES += $(backends) %D%/backend.h %D%/backend.c %D%/names.c
 libattnscope_a_SOURCES += %D%/cuda/cuda.h %D%/cuda/gpu.h %D%/cuda/gpu.c
 libattnscope_a_SOURCES += %D%/cuda/inputs.h %D%/cuda/inputs.c %D%/cuda/pools.h %D%/cuda/pools.c %D%/cuda/slot.h %D%/cuda/slot.c %D%/cuda/module.c %D%/cuda/timer.h %D%/cuda/timer.c %D%/cuda/flush.h %D%/cuda/flush.c
+libattnscope_a_SOURCES += %D%/cuda/nccl.h %D%/cuda/nccl.c %D%/cuda/ranks.h %D%/cuda/ranks.c %D%/cuda/seat.h %D%/cuda/seat.c %D%/cuda/shares.h %D%/cuda/shares.c %D%/cuda/ring.h %D%/cuda/ring.c
 libattnscope_a_SOURCES += %D%/cuda/cuda_abi.h %D%/cuda/cuda_api.h %D%/cuda/cuda_api.c %D%/cuda/nvml.h %D%/cuda/nvml.c
 libattnscope_a_SOURCES += %D%/compile/compile.h %D%/compile/compile_wire.h %D%/compile/compile.c %D%/compile/compile_confine.c %D%/compile/nvrtc.c
 libattnscope_a_SOURCES += %D%/compile/cubin_cache.h %D%/compile/cubin_cache.c

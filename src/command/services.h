@@ -21,6 +21,7 @@
 
 struct session;
 struct calibrations;
+struct scaling;
 
 struct services {
     struct registry *registry;    /* which kernels there are */
@@ -37,6 +38,7 @@ struct services {
     struct ceilings *ceilings;    /* session_ceilings() */
     struct calibrations *calibrations; /* session_calibrations() */
     struct tunings *tunings;           /* session_tunings() */
+    struct scaling *scaling;           /* ask/scaling.h; NULL: nothing is remembered */
     struct {                           /* debug/debugger.h has it */
         void *is;                      /* NULL: nothing is debugged */
         void (*drop)(void *is);

@@ -26,9 +26,11 @@
 #include "base/number.h"
 #include "base/str.h"
 
+enum { GPU_LOCKS_MAX = 16 }; /* of one owner */
 static const char prefix[] = "attnscope-gpu-", suffix[] = ".lock";
 
 struct gpu_lock {
+    struct gpu_lock *next; /* of the same owner, taken after this one; NULL: the last */
     int fd;
     bool held;
     double since; /* when it was taken, seconds_now() */
@@ -71,12 +73,9 @@ static int open_file(const char *path)
     return -1;
 }
 
-enum status gpu_lock_open(const char *name, struct gpu_lock **out, struct err *err)
+static enum status open_one(const char *folder, const char *name, struct gpu_lock **out,
+                            struct err *err)
 {
-    const char *folder = lock_folder();
-    *out = NULL;
-    if (!folder)
-        return ST_OK;
     char *path = xasprintf("%s/%s%s%s", folder, prefix, name, suffix);
     const int fd = open_file(path);
     enum status st = ST_OK;
@@ -92,12 +91,36 @@ enum status gpu_lock_open(const char *name, struct gpu_lock **out, struct err *e
     return ST_OK;
 }
 
+enum status gpu_lock_open(const char *name, struct gpu_lock **out, struct err *err)
+{
+    const char *folder = lock_folder();
+    struct gpu_lock **end = out;
+    enum status st = ST_OK;
+    *out = NULL;
+    if (!folder)
+        return ST_OK;
+    char *names = xstrdup(name), *rest = names;
+    for (char *one; st == ST_OK && (one = strtok_r(rest, ",", &rest));) {
+        st = open_one(folder, one, end, err);
+        if (st == ST_OK)
+            end = &(*end)->next;
+    }
+    free(names);
+    if (st != ST_OK) {
+        gpu_lock_free(*out);
+        *out = NULL;
+    }
+    return st;
+}
+
 void gpu_lock_free(struct gpu_lock *l)
 {
-    if (!l)
-        return;
-    close(l->fd);
-    free(l);
+    while (l) {
+        struct gpu_lock *next = l->next;
+        close(l->fd);
+        free(l);
+        l = next;
+    }
 }
 
 /* ---- who waits ---- */
@@ -252,10 +275,10 @@ static void stand(struct gpu_lock *l, bool (*waiting)(void *ctx, const struct gp
     } while (!has_ended(l));
 }
 
-bool gpu_lock_take(struct gpu_lock *l, bool (*waiting)(void *ctx, const struct gpu_place *p),
-                   void *ctx)
+static bool take_one(struct gpu_lock *l, bool (*waiting)(void *ctx, const struct gpu_place *p),
+                     void *ctx)
 {
-    if (!l || l->held)
+    if (l->held)
         return true;
     l->held = flock(l->fd, LOCK_EX | LOCK_NB) == 0;
     l->since = seconds_now();
@@ -274,32 +297,73 @@ bool gpu_lock_take(struct gpu_lock *l, bool (*waiting)(void *ctx, const struct g
     return l->held;
 }
 
+bool gpu_lock_take(struct gpu_lock *l, bool (*waiting)(void *ctx, const struct gpu_place *p),
+                   void *ctx)
+{
+    for (struct gpu_lock *x = l; x; x = x->next)
+        if (!take_one(x, waiting, ctx)) {
+            gpu_lock_release(l);
+            return false;
+        }
+    return true;
+}
+
 void gpu_lock_release(struct gpu_lock *l)
 {
-    if (l && l->held)
-        flock(l->fd, LOCK_UN);
-    if (l)
+    for (; l; l = l->next) {
+        if (l->held)
+            flock(l->fd, LOCK_UN);
         l->held = false;
+    }
+}
+
+/* The last of several is taken last: from then on all are ours. */
+static const struct gpu_lock *last_of(const struct gpu_lock *l)
+{
+    while (l && l->next)
+        l = l->next;
+    return l;
 }
 
 double gpu_lock_held_s(const struct gpu_lock *l)
 {
-    return !l ? INFINITY : l->held ? seconds_now() - l->since : 0;
+    const struct gpu_lock *last = last_of(l);
+    return !last ? INFINITY : last->held ? seconds_now() - last->since : 0;
+}
+
+static bool is_wanted(const struct gpu_lock *l)
+{
+    for (; l; l = l->next)
+        if (look_around(l->fd).waiting > 0)
+            return true;
+    return false;
 }
 
 bool gpu_lock_is_due(const struct gpu_lock *l)
 {
-    return l && l->held && seconds_now() - l->since >= turn_s() && look_around(l->fd).waiting > 0;
+    return l && last_of(l)->held && gpu_lock_held_s(l) >= turn_s() && is_wanted(l);
 }
 
 /* Who asks at once for what nobody holds yet gets it before who waits has woken up, which no list shows any more. On a
  * busy machine that takes a while, and it may have died. */
-void gpu_lock_pass(struct gpu_lock *l)
+static void wait_for_next(const struct gpu_lock *l)
 {
     enum { LOOKS = 1000 };
-    gpu_lock_release(l);
     for (int i = 0; i < LOOKS && !look_around(l->fd).held; i++)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+void gpu_lock_pass(struct gpu_lock *l)
+{
+    bool wanted[GPU_LOCKS_MAX] = {false};
+    int n = 0;
+    for (const struct gpu_lock *x = l; x && n < GPU_LOCKS_MAX; x = x->next)
+        wanted[n++] = look_around(x->fd).waiting > 0;
+    gpu_lock_release(l);
+    n = 0;
+    for (const struct gpu_lock *x = l; x && n < GPU_LOCKS_MAX; x = x->next)
+        if (wanted[n++] || (x == l && !x->next))
+            wait_for_next(x);
 }
 
 /* ---- looking ---- */

@@ -19,8 +19,10 @@
 
 struct gpu_lock;
 
-/* Opens the lock of the GPU called `name`, "0000:01:00.0", without taking it. ST_OK with *out NULL
- * when locks are off; ST_FAIL when the file cannot be had: then there is no queue. */
+/* Opens the lock of the GPU called `name`, "0000:01:00.0", without taking it; of several with commas between them
+ * all, which are taken one after another in that order. Everybody names them in one order, so that nobody has what
+ * another one waits for who has what he waits for. ST_OK with *out NULL when locks are off; ST_FAIL when a file cannot
+ * be had: then there is no queue. */
 enum status gpu_lock_open(const char *name, struct gpu_lock **out, struct err *err);
 void gpu_lock_free(struct gpu_lock *l); /* lets go of it */
 
@@ -33,7 +35,7 @@ struct gpu_place {
                        long one may be; NaN: a turn takes longer than it may, so nobody knows */
 };
 
-/* Takes it, first come first served. Every half second of waiting calls `waiting`; false from there gives
+/* Takes it, first come first served; of several the first, then the next. Every half second of waiting calls `waiting`; false from there gives
  * up. True when it is held. For NULL at once. */
 bool gpu_lock_take(struct gpu_lock *l, bool (*waiting)(void *ctx, const struct gpu_place *p),
                    void *ctx);

@@ -24,6 +24,7 @@ void options_clear(struct options *o)
     free(o->gpu);
     free(o->l2);
     free(o->ptx_from);
+    free(o->devices);
     *o = (struct options){0};
 }
 
@@ -35,6 +36,7 @@ void options_copy(struct options *dst, const struct options *src)
     copy.gpu = xstrdup_if(src->gpu);
     copy.l2 = xstrdup_if(src->l2);
     copy.ptx_from = xstrdup_if(src->ptx_from);
+    copy.devices = xstrdup_if(src->devices);
     options_clear(dst);
     *dst = copy;
 }
@@ -42,6 +44,39 @@ void options_copy(struct options *dst, const struct options *src)
 const struct backend_info *options_runner(const struct options *o)
 {
     return o->backend ? backend_info(o->backend) : o->host ? backend_gpu() : backend_usual();
+}
+
+/* ---- which devices share a run ---- */
+
+enum { DEVICE_MAX = 63 };
+
+/* "0,1", "0+0+0+0": numbers, and in a sweep, where commas stand between values of the axis, plus signs. */
+static enum status read_devices(const char *text, int out[BACKEND_GPUS_MAX], int *count,
+                                struct err *err)
+{
+    *count = 0;
+    for (const char *at = text; at; at += strcspn(at, ",+"), at = *at ? at + 1 : NULL) {
+        const size_t len = strcspn(at, ",+");
+        if (!len || len > 2 || strspn(at, "0123456789") < len || atoi(at) > DEVICE_MAX)
+            return err_set(err, ST_USAGE,
+                           "devices=%.60s: numbers from 0 to %d are wanted, commas between them",
+                           text, DEVICE_MAX);
+        if (*count == BACKEND_GPUS_MAX)
+            return err_set(err, ST_USAGE, "devices=%.60s: a ring has %d GPUs at most", text,
+                           BACKEND_GPUS_MAX);
+        out[(*count)++] = atoi(at);
+    }
+    return ST_OK;
+}
+
+/* Fewer than GPUs were named: those behind the last. */
+static void list_devices(const struct options *o, int out[BACKEND_GPUS_MAX])
+{
+    int n = 0;
+    if (!o->devices || read_devices(o->devices, out, &n, NULL) != ST_OK || n == 0)
+        out[n++] = o->device;
+    for (; n < BACKEND_GPUS_MAX; n++)
+        out[n] = out[n - 1] + 1;
 }
 
 struct backend_options options_backend(const struct options *o)
@@ -55,7 +90,10 @@ struct backend_options options_backend(const struct options *o)
                                 .gpus = o->gpus,
                                 .shards = o->shards,
                                 .without = o->without,
+                                .transport = o->transport,
                                 .sim_s = o->sim_s};
+    list_devices(o, b.devices);
+    b.device = b.devices[0];
     snprintf(b.ptx_from, sizeof b.ptx_from, "%s", o->ptx_from ? o->ptx_from : "");
     return b;
 }
@@ -102,6 +140,32 @@ static enum status set_gpu(void *row, const char *value, struct err *err)
     return ST_OK;
 }
 
+static enum status set_devices(void *row, const char *value, struct err *err)
+{
+    struct options *o = row;
+    int list[BACKEND_GPUS_MAX], n = 0;
+    const bool usual = strcmp(value, "auto") == 0;
+    const enum status st = usual ? ST_OK : read_devices(value, list, &n, err);
+    if (st != ST_OK)
+        return st;
+    free(o->devices);
+    o->devices = usual ? NULL : xstrdup(value);
+    o->device = usual ? o->device : list[0];
+    return ST_OK;
+}
+
+/* Several here are devices=; one is no list. */
+static enum status set_device(void *row, const char *value, struct err *err)
+{
+    static const struct field plain =
+        FIELD(FIELD_COUNT, options, device, .lo = 0, .hi = DEVICE_MAX);
+    const bool list = strpbrk(value, ",+") && *value != '+';
+    const enum status st = list ? set_devices(row, value, err) : field_set(&plain, row, value, err);
+    if (st != ST_OK)
+        return st;
+    return list ? ST_OK : set_devices(row, "auto", NULL);
+}
+
 /* A short limit leaves room for the rules below it. */
 static void after_time(void *row)
 {
@@ -118,6 +182,7 @@ static const char *backend_doc(const char *word)
 
 static const struct field_hooks on_backend = {.set = set_backend, .word_doc = backend_doc},
                                 on_host = {.set = set_host}, on_gpu = {.set = set_gpu},
+                                on_device = {.set = set_device}, on_devices = {.set = set_devices},
                                 on_time = {.after = after_time};
 
 static const char *const l2_words[] = {"cold", "hot", "both", NULL};
@@ -138,6 +203,10 @@ static const char *const shards_docs[] = {
     "each GPU has an early and a late chunk, so that the causal mask leaves all the same work",
     "each GPU has the next stretch of the sequence",
     "each GPU has a stretch of the keys and all queries; answers are gathered once, for decoding"};
+static const char *const transport_words[] = {"auto", "nccl", "copies", NULL};
+static const char *const transport_docs[] = {"NCCL, and copies where it is not to be had",
+                                             "NVIDIA's library for it, or nothing",
+                                             "the driver copies from GPU to GPU"};
 static const char *const hazards_words[] = {"auto", "on", "off", NULL};
 static const char *const hazards_docs[] = {"on for shapes below 1 GFLOP",
                                            "looked for: three times as slow", "not looked for"};
@@ -152,7 +221,7 @@ const struct field option_keys[] = {
           .doc = "the machine on which they run, as \"host\" lists them; auto: this one"),
     FIELD(FIELD_TEXT,  options, gpu, .flags = FIELD_AUTO | FIELD_LOCAL, .hooks = &on_gpu,
           .doc = "device model for plans, as \"devices\" lists them; auto: the GPU present, else L4"),
-    FIELD(FIELD_COUNT, options, device, .lo = 0, .hi = 63,
+    FIELD(FIELD_COUNT, options, device, .lo = 0, .hi = DEVICE_MAX, .hooks = &on_device,
           .doc = "which of the backend's devices, from 0"),
     FIELD_AT("n",    FIELD_INT,  options, rule.n, .flags = FIELD_AUTO, .lo = 0, .hi = 1000000,
           .doc = "number of samples; auto: until cv, steadiness or time ends the measurement"),
@@ -173,9 +242,14 @@ const struct field option_keys[] = {
     FIELD(FIELD_COUNT, options, without, .lo = 0, .hi = 99,
           .doc = "leave out the n-th line that orders threads (barrier, arrival, wait for copies, fence); 0: none"),
     FIELD(FIELD_COUNT, options, gpus, .lo = 1, .hi = 16,
-          .doc = "simulated GPUs that share the sequence, keys and values going round; 1: no ring"),
+          .doc = "GPUs that share the sequence, real or simulated, keys and values going round; 1: no ring"),
     FIELD(FIELD_WORD,  options, shards, WORDS(shards),
           .doc = "how they share it"),
+    FIELD(FIELD_TEXT,  options, devices, .flags = FIELD_AUTO, .hooks = &on_devices, .example = "0,0",
+          .doc = "which GPUs they are, in their order: 0,1,2,3; one named twice is shared by two of the ring; "
+                 "auto: device= and those behind it"),
+    FIELD(FIELD_WORD,  options, transport, WORDS(transport),
+          .doc = "what carries data between them"),
     FIELD(FIELD_COUNT, options, streams, .lo = 1, .hi = 64,
           .doc = "concurrent launches"),
     FIELD_AT("timeout", FIELD_REAL, options, timeout_s, .flags = FIELD_AUTO, .lo = 0, .hi = 86400, .example = "30",

@@ -212,7 +212,25 @@ RUN_FIELD(INT, gpus, .unit = "GPUs",
 RUN_FIELD(REAL, link_bytes, .digits = 4, .unit = "B",
           .doc = "Of a ring: bytes of keys and values that went from GPU to GPU.")
 RUN_FIELD(REAL, imbalance, .digits = 4,
-          .doc = "Of a ring: warp instructions of the busiest GPU over the mean; 1 is balanced.")
+          .doc = "Of a ring: warp instructions of the busiest GPU over the mean, or on real GPUs the time in which it "
+                 "computes; 1 is balanced.")
+RUN_FIELD(TEXT, transport,
+          .doc = "What carried data between real GPUs: nccl and its version; peer: copies by the driver, straight from "
+                 "one to the other; host: such copies through the host; local: all are one GPU (devices=0,0).")
+RUN_FIELD(TEXT, gpu_devices,
+          .doc = "Which devices the GPUs of a ring are, in its order, as device= counts them.")
+RUN_FIELD(REAL, link_gbs, .digits = 4, .unit = "GB/s",
+          .doc = "Of a ring: what a link gave in one direction, all of them at once, for the very messages of its first "
+                 "exchange, with nothing beside it; the slowest of them. Answers gathered: all that came in to GPU 0.")
+RUN_FIELD(REAL, host_us, .digits = 4, .flags = FIELD_OF_SAMPLES, .unit = "us",
+          .doc = "Of a ring: the last sample by the host's clock, waiting for its end included; the times are by "
+                 "GPU 0's.")
+RUN_FIELD(JSON, gpu_us, .flags = FIELD_OF_SAMPLES,
+          .doc = "Of a ring: what each GPU's own events say of the last sample: gpu, device, span_us from its first "
+                 "event to its last, compute_us in its steps.")
+RUN_FIELD(REAL, efficiency_pct, .digits = 4, .flags = FIELD_OF_SAMPLES, .unit = "%",
+          .doc = "Of a ring: time of one GPU alone, as last measured in this session for the same kernel and shape, "
+                 "over N times this one's; null: one GPU was not measured.")
 
 /* Of a shape with pages. */
 RUN_FIELD(TEXT, kv, .title = "K, V",

@@ -24,12 +24,14 @@ struct tensor {
 static struct {
     struct AttnArgs args; /* its pointers and strides say nothing */
     struct tensor tensors[TENSORS];
+    float *lse; /* of each row */
 } last;
 
 __attribute__((destructor)) static void forget(void)
 {
     for (int i = 0; i < TENSORS; i++)
         free(last.tensors[i].x);
+    free(last.lse);
 }
 
 static struct tensor tensor_new(const struct AttnArgs *a, int which)
@@ -66,9 +68,9 @@ static void scatter(const struct AttnArgs *a, int dtype, const float *x)
                     put_element(a->o, b * s[0] + h * s[1] + i * s[2] + d, dtype, *x++);
 }
 
-/* One query against n keys; p has room for as many scores. */
-static void attend_row(const struct AttnArgs *a, const float *q, const float *k, const float *v,
-                       int64_t n, float *o, float *p)
+/* One query against n keys; p has room for as many scores. Returns its LSE. */
+static float attend_row(const struct AttnArgs *a, const float *q, const float *k, const float *v,
+                        int64_t n, float *o, float *p)
 {
     float max = -INFINITY, sum = 0;
     for (int64_t j = 0; j < n; j++) {
@@ -87,20 +89,23 @@ static void attend_row(const struct AttnArgs *a, const float *q, const float *k,
             o[d] += p[j] * v[j * a->D + d];
     for (int d = 0; d < a->D; d++)
         o[d] = n ? o[d] / sum : 0;
+    return n ? max + logf(sum) : -INFINITY;
 }
 
-static void compute(const struct AttnArgs *a, const struct tensor t[TENSORS])
+static float *compute(const struct AttnArgs *a, const struct tensor t[TENSORS])
 {
     const int64_t rows = (int64_t)a->B * a->H * a->Sq;
-    float *p = malloc(sizeof *p * (size_t)(a->Sk + 1));
+    float *p = malloc(sizeof *p * (size_t)(a->Sk + 1)),
+          *lse = malloc(sizeof *lse * (size_t)(rows + 1));
     for (int64_t r = 0; r < rows; r++) {
         const int64_t b = r / a->Sq / a->H, h = r / a->Sq % a->H, i = r % a->Sq;
         const int64_t kv = (b * a->Hkv + h / (a->H / a->Hkv)) * a->Sk * a->D;
         const int64_t seen = a->causal ? i - a->Sq + a->Sk + 1 : a->Sk;
-        attend_row(a, t[Q].x + r * a->D, t[K].x + kv, t[V].x + kv, seen < 0 ? 0 : seen,
-                   t[O].x + r * a->D, p);
+        lse[r] = attend_row(a, t[Q].x + r * a->D, t[K].x + kv, t[V].x + kv, seen < 0 ? 0 : seen,
+                            t[O].x + r * a->D, p);
     }
     free(p);
+    return lse;
 }
 
 static bool is_last(const struct AttnArgs *a, const struct tensor t[TENSORS])
@@ -121,12 +126,48 @@ void fake_attend(const struct AttnArgs *a, int dtype)
             free(t[i].x);
     } else {
         t[O] = tensor_new(a, O);
-        compute(a, t);
+        float *lse = compute(a, t);
         forget();
+        last.lse = lse;
         memcpy(last.tensors, t, sizeof t);
         last.args = *a;
     }
     scatter(a, dtype, last.tensors[O].x);
+    if (a->lse)
+        memcpy(a->lse, last.lse, (size_t)a->B * (size_t)a->H * (size_t)a->Sq * sizeof *a->lse);
+}
+
+/* One row: two answers, each with the logarithm of its sum of exponentials. */
+static void merge_row(const struct ring_merge_args *m, int64_t row, int dtype)
+{
+    const int64_t i = row % m->rows, head = row / m->rows % m->H, batch = row / m->rows / m->H;
+    float *sum = (float *)(uintptr_t)m->sum + row * m->D;
+    const float before = m->first ? -INFINITY : ((float *)(uintptr_t)m->sum_lse)[row],
+                here = ((const float *)(uintptr_t)m->part_lse)[row];
+    const float most = fmaxf(before, here), base = isinf(most) && most < 0 ? 0 : most;
+    const float w1 = expf(before - base), w2 = expf(here - base), all = w1 + w2;
+    const int64_t o = batch * m->o_stride[0] + head * m->o_stride[1] + i * m->o_stride[2];
+    for (int64_t d = 0; d < m->D; d++) {
+        float x = w1 > 0 ? w1 * sum[d] : 0;
+        if (w2 > 0)
+            x += w2 * get_element((const void *)(uintptr_t)m->part, row * m->D + d, dtype);
+        x = all != 0 ? x / all : 0; /* NaN, too: of a part that nobody wrote */
+        if (m->last)
+            put_element((void *)(uintptr_t)m->o, o + d, dtype, x);
+        else
+            sum[d] = x;
+    }
+    const float lse = all == 0 ? -INFINITY : base + logf(all);
+    if (!m->last)
+        ((float *)(uintptr_t)m->sum_lse)[row] = lse;
+    else if (m->lse)
+        ((float *)(uintptr_t)m->lse)[row] = lse;
+}
+
+void fake_merge(const struct ring_merge_args *m, int dtype)
+{
+    for (int64_t row = 0; row < (int64_t)m->B * m->H * m->rows; row++)
+        merge_row(m, row, dtype);
 }
 
 /* K, or V, out of its pages, as a tensor without gaps of the same type. */

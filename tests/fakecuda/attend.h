@@ -4,11 +4,14 @@
 #ifndef ATTNSCOPE_TESTS_ATTEND_H
 #define ATTNSCOPE_TESTS_ATTEND_H
 
+#include "backend/ring_args.h"
 #include "kernel/attn_args.h"
 
 /* O from Q, K and V; dtype is ATTN_DTYPE. A query without a key gives 0. */
 void fake_attend(const struct AttnArgs *a, int dtype);
 /* The same out of pages, where there is a block table. */
 void fake_attend_pages(const struct PagedArgs *a, int dtype);
+/* A part into the answer so far, as kernels/ring/merge.cu does. */
+void fake_merge(const struct ring_merge_args *m, int dtype);
 
 #endif

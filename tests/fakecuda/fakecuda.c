@@ -5,6 +5,7 @@
  * command to verdict can run. "Cubins" are the compiler's options as text.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "apart.h"
 #include "attend.h"
 #include "elements.h"
 #include "fakecuda.h"
@@ -30,6 +31,7 @@ enum {
     LAUNCHES_MAX = 4096,
     MAPS_MAX = 64,
     LIVE_MAX = 8192,
+    DEVICES_MAX = 64,
     RECORD_BYTES = 256,
     FILL_MAX = 4 << 20,   /* of larger memory nobody reads more */
     FLUSH_MIN = 32 << 20, /* what is as large flushes caches: every sample goes over it */
@@ -58,6 +60,9 @@ static struct {
     uint32_t gate_value;
     int capturing, captured;
     struct step steps[CAPTURE_MAX];
+    int current;                /* device whose context is current */
+    char contexts[DEVICES_MAX]; /* addresses that stand for them */
+    char peers[DEVICES_MAX][DEVICES_MAX];
 } fake;
 
 static int is_final(cu_result r)
@@ -139,6 +144,7 @@ int fake_reset(void)
         free(fake.live[i]);
     free(fake.spare);
     memset(&fake, 0, sizeof fake);
+    apart_reset();
     fake_forget();
     return 0;
 }
@@ -195,7 +201,8 @@ CU(cuDeviceGet, cu_device *d, int ordinal)
 CU(cuDeviceGetName, char *name, int size, cu_device d)
 {
     ENTER("cuDeviceGetName");
-    snprintf(name, (size_t)size, "%s%s", fake_text("name", "NVIDIA H200"), d ? " (second)" : "");
+    snprintf(name, (size_t)size, "%s%s", fake_text("name", "NVIDIA H200"),
+             d && !apart_is_on() ? " (second)" : "");
     if (fake_value(0) != 0)
         memset(name, 0x9b, (size_t)size); /* C1 controls, and no end */
     return CU_SUCCESS;
@@ -243,9 +250,8 @@ CU(cuDeviceGetAttribute, int *v, int attribute, cu_device d)
 
 CU(cuDevicePrimaryCtxRetain, cu_context *c, cu_device d)
 {
-    (void)d;
     ENTER("cuDevicePrimaryCtxRetain");
-    *c = (cu_context)&fake;
+    *c = (cu_context)&fake.contexts[d % DEVICES_MAX];
     return CU_SUCCESS;
 }
 
@@ -262,8 +268,8 @@ CU(cuDevicePrimaryCtxRelease_v2, cu_device d)
 
 CU(cuCtxSetCurrent, cu_context c)
 {
-    (void)c;
     ENTER("cuCtxSetCurrent");
+    fake.current = (int)((char *)c - fake.contexts);
     return CU_SUCCESS;
 }
 
@@ -286,6 +292,7 @@ CU(cuCtxSynchronize, void)
 {
     ENTER("cuCtxSynchronize");
     arrive();
+    apart_sync(NULL, fake.current);
     return CU_SUCCESS;
 }
 
@@ -344,6 +351,7 @@ static cu_result allocate(void **p, size_t bytes)
 
 static cu_result release(void *p)
 {
+    apart_remove(p);
     for (int i = 0; i < fake.nlive; i++)
         if (fake.live[i] == p) {
             fake.live[i] = fake.live[--fake.nlive];
@@ -362,7 +370,14 @@ CU(cuMemAlloc_v2, cu_pointer *p, size_t bytes)
 {
     void *memory;
     ENTER("cuMemAlloc_v2");
+    /* room=BYTES: of every device, or of that of roomof=N */
+    const int only = fake_number("roomof", -1), room = fake_number("room", 0);
+    if (room && (only < 0 || only == fake.current) &&
+        apart_used(fake.current) + bytes > (size_t)room)
+        return CU_OUT_OF_MEMORY;
     const cu_result r = allocate(&memory, bytes);
+    if (r == CU_SUCCESS)
+        apart_add(memory, bytes, fake.current);
     if (r == CU_SUCCESS)
         *p = (cu_pointer)fake_value((double)(uintptr_t)memory);
     return r;
@@ -379,6 +394,8 @@ CU(cuMemcpyHtoD_v2, cu_pointer dst, const void *src, size_t bytes)
 {
     ENTER("cuMemcpyHtoD_v2");
     arrive();
+    if (apart_host_writes(host(dst), bytes))
+        return 719;
     copy_under_way.staged = malloc(bytes ? bytes : 1);
     if (!copy_under_way.staged)
         return CU_OUT_OF_MEMORY;
@@ -392,30 +409,94 @@ CU(cuMemcpyDtoH_v2, void *dst, cu_pointer src, size_t bytes)
 {
     ENTER("cuMemcpyDtoH_v2");
     arrive();
+    if (apart_host_reads(host(src), bytes))
+        return 719;
     memcpy(dst, host(src), bytes);
     return CU_SUCCESS;
 }
 
+/* gbs=N: what a copy on a device, or between two, gives; 0: it takes no time */
+static double copy_us(size_t bytes)
+{
+    const int gbs = fake_number("gbs", 0);
+    return gbs ? (double)bytes / gbs * 1e-3 : 0;
+}
+
+/* As if done by the stream of each end, which are known apart: a wrong device is final. */
+static inline void copy_between(const void *from_stream, const void *to_stream, void *dst, int to,
+                                const void *src, int from, size_t bytes)
+{
+    if (apart_is_on() && (apart_owner(src) != from || apart_owner(dst) != to)) {
+        fprintf(stderr, "fakecuda: a copy from device %d to %d is between %d and %d\n", from, to,
+                apart_owner(src), apart_owner(dst));
+        fake.sticky = 700;
+        return;
+    }
+    apart_queue(from_stream, 0);
+    if (to_stream != from_stream)
+        apart_queue(to_stream, 0);
+    apart_meet(from_stream, to_stream, copy_us(bytes));
+    if (apart_peer(from_stream, src, bytes, 0) || apart_peer(to_stream, dst, bytes, 1))
+        fake.sticky = 719;
+    else
+        memcpy(dst, src, bytes);
+}
+
 CU(cuMemcpyDtoDAsync_v2, cu_pointer dst, cu_pointer src, size_t bytes, cu_stream s)
 {
-    (void)s;
     ENTER("cuMemcpyDtoDAsync_v2");
+    apart_queue(s, copy_us(bytes));
+    if (apart_reads(s, host(src), bytes) || apart_writes(s, host(dst), bytes))
+        return 719;
     memcpy(host(dst), host(src), bytes);
     return CU_SUCCESS;
 }
 
+#ifndef FAKE_OLD
+/* From one device to another: each end is of the context that it is said to be of. */
+CU(cuMemcpyPeerAsync, cu_pointer dst, cu_context to, cu_pointer src, cu_context from, size_t bytes,
+   cu_stream s)
+{
+    ENTER("cuMemcpyPeerAsync");
+    copy_between(s, s, host(dst), (int)((char *)to - fake.contexts), host(src),
+                 (int)((char *)from - fake.contexts), bytes);
+    return fake.sticky;
+}
+
+CU(cuDeviceCanAccessPeer, int *can, cu_device d, cu_device other)
+{
+    ENTER("cuDeviceCanAccessPeer");
+    *can = d != other && fake_number("peer", 1);
+    return CU_SUCCESS;
+}
+
+CU(cuCtxEnablePeerAccess, cu_context other, unsigned flags)
+{
+    char *known = &fake.peers[fake.current][(char *)other - fake.contexts];
+    (void)flags;
+    ENTER("cuCtxEnablePeerAccess");
+    const int before = *known;
+    *known = 1;
+    return before ? 704 : CU_SUCCESS; /* already enabled */
+}
+#endif
+
 CU(cuMemsetD8Async, cu_pointer p, unsigned char v, size_t n, cu_stream s)
 {
-    (void)s;
     ENTER("cuMemsetD8Async");
+    apart_queue(s, 0);
+    if (apart_writes(s, host(p), n))
+        return 719;
     memset(host(p), v, n);
     return CU_SUCCESS;
 }
 
 CU(cuMemsetD16Async, cu_pointer p, unsigned short v, size_t n, cu_stream s)
 {
-    (void)s;
     ENTER("cuMemsetD16Async");
+    apart_queue(s, 0);
+    if (apart_writes(s, host(p), 2 * n))
+        return 719;
     for (size_t i = 0; i < n; i++)
         ((unsigned short *)host(p))[i] = v;
     return CU_SUCCESS;
@@ -423,8 +504,10 @@ CU(cuMemsetD16Async, cu_pointer p, unsigned short v, size_t n, cu_stream s)
 
 CU(cuMemsetD32Async, cu_pointer p, unsigned v, size_t n, cu_stream s)
 {
-    (void)s;
     ENTER("cuMemsetD32Async");
+    apart_queue(s, 0);
+    if (apart_writes(s, host(p), 4 * n))
+        return 719;
     for (size_t i = 0; i < touched(4 * n) / 4; i++)
         ((unsigned *)host(p))[i] = v;
     return CU_SUCCESS;
@@ -440,10 +523,11 @@ struct cu_function {
     int dtype, first;   /* first: the kernel itself and not a further pass */
     int maps;           /* tensor maps behind the first parameter */
     int launched;
+    int device; /* whose context it was loaded into */
 };
 
 struct cu_module {
-    int dtype, maps, nfunctions;
+    int dtype, maps, nfunctions, device;
     char kernel[96];
     struct cu_function functions[48];
 };
@@ -456,8 +540,8 @@ CU(cuModuleLoadData, cu_module *m, const void *image)
         snprintf(kernel, sizeof kernel, "%.*s", (int)strcspn(name + 5, ".\n"), name + 5);
     fake_at_kernel(kernel);
     ENTER("cuModuleLoadData");
-    const int ptx = strncmp(image, ".version", 8) == 0 ||
-                    strncmp(image, "// pages.cu", 11) == 0; /* ours: the flush, what fills pages */
+    /* of the flush, which has one function, or a file's, with words before it */
+    const int ptx = strncmp(image, ".version", 8) == 0 || strncmp(image, "//", 2) == 0;
     if (!ptx && memcmp(image, image_mark, strlen(image_mark)) != 0)
         return CU_INVALID_IMAGE;
     if (ptx && fake_number("ptx", 1) == 0)
@@ -466,6 +550,7 @@ CU(cuModuleLoadData, cu_module *m, const void *image)
     *m = calloc(1, sizeof **m);
     snprintf((*m)->kernel, sizeof(*m)->kernel, "%s", kernel);
     (*m)->dtype = dtype ? atoi(strchr(dtype, '=') + 1) : 0;
+    (*m)->device = fake.current;
     const char *maps = strstr(image, "MAPS ");
     (*m)->maps = maps ? atoi(maps + 5) : 0;
     fake.live[fake.nlive++] = *m;
@@ -485,6 +570,7 @@ CU(cuModuleGetFunction, cu_function *f, cu_module m, const char *name)
     snprintf((*f)->name, sizeof(*f)->name, "%s", name);
     (*f)->kernel = m->kernel;
     (*f)->dtype = m->dtype;
+    (*f)->device = m->device;
     (*f)->maps = m->maps;
     (*f)->first = m->nfunctions++ == 0;
     return CU_SUCCESS;
@@ -535,7 +621,7 @@ CU(cuOccupancyMaxActiveBlocksPerMultiprocessor, int *blocks, cu_function f, int 
 static const uint64_t map_mark = 0x50414d4154414446;
 
 /* What the documentation asks of the arguments, as far as we can break it. */
-static int map_is_lawful(const struct fake_map *m, const struct cu_tensor_map *map)
+static inline int map_is_lawful(const struct fake_map *m, const struct cu_tensor_map *map)
 {
     const unsigned size = m->type == CU_MAP_F32 ? 4 : 2;
     const unsigned widest[] = {1024, 32, 64, 128};
@@ -674,7 +760,7 @@ static void stamp(const struct AttnArgs *a, const struct fake_launch *l, int fir
 }
 
 /* The flush: a kernel of the backend and not of the run. */
-static cu_result launch_sweep(void **params)
+static inline cu_result launch_sweep(void **params)
 {
     const uint64_t bytes = *(uint64_t *)params[1] * 16;
     const char *p = host(*(cu_pointer *)params[0]);
@@ -728,6 +814,37 @@ static void keep(const struct fake_launch *l, cu_function f, void **params)
     memcpy(kept->args, params[0], sizeof kept->args);
 }
 
+/* tflops=N: a launch takes what its pairs of queries and keys do; else us=N */
+static double launch_us(const struct AttnArgs *a)
+{
+    const int tflops = fake_number("tflops", 0);
+    double pairs = 0;
+    for (int i = 0; tflops && i < a->Sq; i++) {
+        const int seen = a->causal ? i - a->Sq + a->Sk + 1 : a->Sk;
+        pairs += seen > 0 ? seen : 0;
+    }
+    return tflops ? 4.0 * a->B * a->H * a->D * pairs / tflops * 1e-6 : fake_number("us", 50);
+}
+
+static size_t tensor_bytes(const struct AttnArgs *a, const int64_t strides[3], int heads, int rows,
+                           int dtype)
+{
+    const int64_t last =
+        (a->B - 1) * strides[0] + (heads - 1) * strides[1] + (rows - 1) * strides[2];
+    return (size_t)(last + a->D) * (dtype == 2 ? 4 : 2);
+}
+
+/* What attention reads and writes, in the stream of its launch, on its device. */
+static int touch_tensors(const struct AttnArgs *a, int dtype, cu_stream s)
+{
+    const size_t lse = (size_t)a->B * (size_t)a->H * (size_t)a->Sq * sizeof(float);
+    return apart_reads(s, a->q, tensor_bytes(a, a->q_stride, a->H, a->Sq, dtype)) ||
+           apart_reads(s, a->k, tensor_bytes(a, a->k_stride, a->Hkv, a->Sk, dtype)) ||
+           apart_reads(s, a->v, tensor_bytes(a, a->v_stride, a->Hkv, a->Sk, dtype)) ||
+           apart_writes(s, a->o, tensor_bytes(a, a->o_stride, a->H, a->Sq, dtype)) ||
+           (a->lse && apart_writes(s, a->lse, lse));
+}
+
 static void execute(const struct fake_launch *l, cu_function f, const struct PagedArgs *p)
 {
     const struct AttnArgs *a = &p->attn;
@@ -777,13 +894,51 @@ static int record(void (*work)(const void *ctx), const void *ctx, unsigned long 
     return 1;
 }
 
-static cu_result launch(const struct fake_launch *l, cu_function f, void **params)
+static int is_merge(cu_function f)
 {
+    return strncmp(f->name, "ring_merge_", 11) == 0;
+}
+
+/* kernels/ring/merge.cu, with arguments of its own. */
+static cu_result launch_merge(cu_function f, const struct ring_merge_args *m, cu_stream s)
+{
+    const int dtype = strstr(f->name, "bf16") ? 1 : strstr(f->name, "f32") ? 2 : 0;
+    const size_t rows = (size_t)m->B * (size_t)m->H * (size_t)m->rows, size = dtype == 2 ? 4 : 2,
+                 D = (size_t)m->D;
+    const size_t o =
+        ((size_t)(m->B - 1) * (size_t)m->o_stride[0] + (size_t)(m->H - 1) * (size_t)m->o_stride[1] +
+         (size_t)(m->rows - 1) * (size_t)m->o_stride[2] + D) *
+        size;
+    apart_queue(s, 0);
+    int bad = apart_reads(s, host(m->part), rows * D * size) ||
+              apart_reads(s, host(m->part_lse), rows * 4);
+    if (!m->first)
+        bad = bad || apart_reads(s, host(m->sum), rows * D * 4) ||
+              apart_reads(s, host(m->sum_lse), rows * 4);
+    bad = bad || (m->last ? apart_writes(s, host(m->o), o) ||
+                                (m->lse && apart_writes(s, host(m->lse), rows * 4))
+                          : apart_writes(s, host(m->sum), rows * D * 4) ||
+                                apart_writes(s, host(m->sum_lse), rows * 4));
+    if (bad)
+        return fake.sticky = 719;
+    fake_merge(m, dtype);
+    return CU_SUCCESS;
+}
+
+static cu_result launch(const struct fake_launch *l, cu_function f, void **params, cu_stream s)
+{
+    if (apart_is_on() && s && f->device != apart_device(s))
+        return 400; /* invalid handle: the function is of another context */
+    if (is_merge(f))
+        return launch_merge(f, params[0], s);
     if (!has_maps(f, params))
         return 1;
     keep(l, f, params);
     if (fake.capturing)
         return capture(l, f, params[0]);
+    apart_queue(s, f->first ? launch_us(params[0]) : 0);
+    if (f->first && touch_tensors(params[0], f->dtype, s))
+        return fake.sticky = 719;
     execute(l, f, (const struct PagedArgs *)params[0]);
     return CU_SUCCESS;
 }
@@ -806,7 +961,6 @@ CU(cuLaunchKernel, cu_function f, unsigned gx, unsigned gy, unsigned gz, unsigne
 {
     const struct fake_launch l = {
         .grid = {gx, gy, gz}, .block = {bx, by, bz}, .dynamic_smem = smem, .cluster = 1};
-    (void)s;
     (void)extra;
     fake_at_kernel(f->kernel);
     mind_gate(f);
@@ -815,7 +969,7 @@ CU(cuLaunchKernel, cu_function f, unsigned gx, unsigned gy, unsigned gz, unsigne
     ENTER("cuLaunchKernel");
     if (strcmp(f->name, "attnscope_pool") == 0)
         return launch_pool(params);
-    return strncmp(f->name, "peak_", 5) == 0 ? launch_peak() : launch(&l, f, params);
+    return strncmp(f->name, "peak_", 5) == 0 ? launch_peak() : launch(&l, f, params, s);
 }
 #endif
 
@@ -831,7 +985,7 @@ CU(cuLaunchKernelEx, const struct cu_launch_config *c, cu_function f, void **par
     for (unsigned i = 0; i < c->nattrs; i++)
         if (c->attrs[i].id == CU_ATTR_CLUSTER_DIM)
             l.cluster = c->attrs[i].value.cluster[0];
-    return launch(&l, f, params);
+    return launch(&l, f, params, c->stream);
 }
 #endif
 
@@ -839,18 +993,50 @@ CU(cuLaunchKernelEx, const struct cu_launch_config *c, cu_function f, void **par
 
 struct cu_event {
     double us;
+    int device;
+    struct apart_clock clock;
     struct timespec real; /* for what a library does without a launch */
 };
+
+/* What another library, such as NCCL, does in two of our streams. 0: done. */
+static int copy_for_library(const void *from, const void *to, void *dst, const void *src,
+                            unsigned long bytes)
+{
+    copy_between(from, to, dst, ((const struct fake_stream *)to)->device, src,
+                 ((const struct fake_stream *)from)->device, bytes);
+    return fake.sticky;
+}
 
 CU(cuStreamCreate, cu_stream *s, unsigned flags)
 {
     (void)flags;
     ENTER("cuStreamCreate");
     const cu_result r = allocate((void **)s, sizeof(struct fake_stream));
-    if (r == CU_SUCCESS)
-        *(struct fake_stream *)*s = (struct fake_stream){.record = record};
+    if (r == CU_SUCCESS) {
+        *(struct fake_stream *)*s = (struct fake_stream){
+            .record = record, .device = fake.current, .copy = copy_for_library};
+        apart_stream(*s, fake.current);
+    }
     return r;
 }
+
+#ifndef FAKE_OLD
+CU(cuStreamCreateWithPriority, cu_stream *s, unsigned flags, int priority)
+{
+    (void)priority;
+    ENTER("cuStreamCreateWithPriority");
+    return cuStreamCreate(s, flags);
+}
+
+CU(cuStreamQuery, cu_stream s)
+{
+    ENTER("cuStreamQuery");
+    if (fake.gate && (int32_t)(*fake.gate - fake.gate_value) < 0)
+        return 600; /* not ready */
+    apart_sync(s, 0);
+    return CU_SUCCESS;
+}
+#endif
 
 CU(cuStreamDestroy_v2, cu_stream s)
 {
@@ -860,8 +1046,8 @@ CU(cuStreamDestroy_v2, cu_stream s)
 
 CU(cuStreamSynchronize, cu_stream s)
 {
-    (void)s;
     ENTER("cuStreamSynchronize");
+    apart_sync(s, 0);
     if (!fake.gate)
         return CU_SUCCESS;
     if ((int32_t)(*fake.gate - fake.gate_value) < 0) {
@@ -875,10 +1061,9 @@ CU(cuStreamSynchronize, cu_stream s)
 
 CU(cuStreamWaitEvent, cu_stream s, cu_event e, unsigned flags)
 {
-    (void)s;
-    (void)e;
     (void)flags;
     ENTER("cuStreamWaitEvent");
+    apart_wait(s, &e->clock);
     return CU_SUCCESS;
 }
 
@@ -886,7 +1071,12 @@ CU(cuEventCreate, cu_event *e, unsigned flags)
 {
     (void)flags;
     ENTER("cuEventCreate");
-    return allocate((void **)e, sizeof **e);
+    const cu_result r = allocate((void **)e, sizeof **e);
+    if (r == CU_SUCCESS) {
+        memset(*e, 0, sizeof **e);
+        (*e)->device = fake.current;
+    }
+    return r;
 }
 
 CU(cuEventDestroy_v2, cu_event e)
@@ -897,9 +1087,11 @@ CU(cuEventDestroy_v2, cu_event e)
 
 CU(cuEventRecord, cu_event e, cu_stream s)
 {
-    (void)s;
     ENTER("cuEventRecord");
-    e->us = fake.clock_us;
+    if (apart_is_on() && e->device != apart_device(s))
+        return 400; /* invalid handle: the event is of another context */
+    apart_record(s, &e->clock);
+    e->us = apart_is_on() ? e->clock.us : fake.clock_us;
     clock_gettime(CLOCK_MONOTONIC, &e->real);
     return CU_SUCCESS;
 }
@@ -911,6 +1103,8 @@ CU(cuEventElapsedTime, float *ms, cu_event from, cu_event to)
 #endif
 {
     ENTER("cuEventElapsedTime");
+    if (apart_is_on() && from->device != to->device)
+        return 400;
     const double real = (double)(to->real.tv_sec - from->real.tv_sec) * 1e3 +
                         (double)(to->real.tv_nsec - from->real.tv_nsec) * 1e-6;
     *ms = (float)fake_value(to->us > from->us ? (to->us - from->us) / 1e3 : real);

@@ -24,6 +24,9 @@
  *   crowd=FILE               what NVML says of processes: lines "PID PERCENT" of the file, of just now; this one
  *                            is always among them
  *   mig=7                    the device is a slice of a GPU, with an id of its own
+ *   apart=1                  devices and streams are apart, see apart.h; peer=0: no GPU reaches another; gbs=450:
+ *                            what copies between them give; tflops=500: what a launch takes by its work;
+ *                            room=1000000 roomof=2: bytes of memory that device 2 has, or each
  *   hold=4                   what keeps the clock down, as NVML's bits: 4 power, 32 heat
  *   wrong=1                  launches write garbage; wrong=2: nothing; wrong=3: behind the output
  *
@@ -46,6 +49,9 @@ struct fake_launch {
  * captured. 1: kept, with a copy of `ctx`, for every replay; 0: nothing is captured, do it at once. */
 struct fake_stream {
     int (*record)(void (*work)(const void *ctx), const void *ctx, unsigned long bytes);
+    int device;
+    /* Copies from a device to another, by a stream of each (struct fake_stream). 0: done. */
+    int (*copy)(const void *from, const void *to, void *dst, const void *src, unsigned long bytes);
 };
 
 /* What a tensor map was made of. */

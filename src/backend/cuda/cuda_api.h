@@ -41,6 +41,9 @@
     X(copy_in,           "cuMemcpyHtoD_v2",           "", 1, (cu_pointer dst, const void *src, size_t bytes)) \
     X(copy_out,          "cuMemcpyDtoH_v2",           "", 1, (void *dst, cu_pointer src, size_t bytes)) \
     X(copy_on,           "cuMemcpyDtoDAsync_v2",      "", 1, (cu_pointer dst, cu_pointer src, size_t bytes, cu_stream s)) \
+    X(copy_peer,         "cuMemcpyPeerAsync",         "", 0, (cu_pointer dst, cu_context to, cu_pointer src, cu_context from, size_t bytes, cu_stream s)) \
+    X(peer_can,          "cuDeviceCanAccessPeer",     "", 0, (int *can, cu_device d, cu_device other)) \
+    X(peer_enable,       "cuCtxEnablePeerAccess",     "", 0, (cu_context other, unsigned flags))    \
     X(fill8,             "cuMemsetD8Async",           "", 1, (cu_pointer p, unsigned char v, size_t n, cu_stream s)) \
     X(fill16,            "cuMemsetD16Async",          "", 1, (cu_pointer p, unsigned short v, size_t n, cu_stream s)) \
     X(fill32,            "cuMemsetD32Async",          "", 1, (cu_pointer p, unsigned v, size_t n, cu_stream s)) \
@@ -55,6 +58,8 @@
     X(launch_ex,         "cuLaunchKernelEx",          "", 0, (const struct cu_launch_config *c, cu_function f, void **params, void **extra)) \
     X(tensor_map,        "cuTensorMapEncodeTiled",    "", 0, (struct cu_tensor_map *map, int type, unsigned rank, void *address, const uint64_t *dims, const uint64_t *strides, const unsigned *box, const unsigned *element_strides, int interleave, int swizzle, int l2_promotion, int fill)) \
     X(stream_create,     "cuStreamCreate",            "", 1, (cu_stream *s, unsigned flags))        \
+    X(stream_create_first, "cuStreamCreateWithPriority", "", 0, (cu_stream *s, unsigned flags, int priority)) \
+    X(stream_query,      "cuStreamQuery",             "", 0, (cu_stream s))                         \
     X(stream_destroy,    "cuStreamDestroy_v2",        "", 1, (cu_stream s))                         \
     X(stream_sync,       "cuStreamSynchronize",       "", 1, (cu_stream s))                         \
     X(stream_wait,       "cuStreamWaitEvent",         "", 1, (cu_stream s, cu_event e, unsigned flags)) \

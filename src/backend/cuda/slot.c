@@ -46,7 +46,7 @@ static enum cu_tensor_map_swizzle swizzle_of(int bytes)
                          : CU_SWIZZLE_NONE;
 }
 
-static cu_result encode_map(const struct slot *s, const struct AttnArgs *a,
+static cu_result encode_map(const struct gpu *g, enum dtype dtype, const struct AttnArgs *a,
                             const struct plan_tma *t, struct cu_tensor_map *out)
 {
     static const enum cu_tensor_map_type types[] = {
@@ -55,10 +55,10 @@ static cu_result encode_map(const struct slot *s, const struct AttnArgs *a,
     struct tensor_view v = tensor_view(a, t->tensor);
     const unsigned box[4] = {(unsigned)t->columns, (unsigned)t->rows, 1, 1};
     for (int i = 0; i < 3; i++)
-        v.strides[i] *= dtype_size(s->plan.shape.dtype);
-    return s->gpu->api.tensor_map(out, types[s->plan.shape.dtype], 4, (void *)(uintptr_t)v.address,
-                                  v.dims, v.strides, box, ones, CU_INTERLEAVE_NONE,
-                                  swizzle_of(t->swizzle), CU_L2_PROMOTION_128, CU_FILL_ZEROS);
+        v.strides[i] *= dtype_size(dtype);
+    return g->api.tensor_map(out, types[dtype], 4, (void *)(uintptr_t)v.address, v.dims, v.strides,
+                             box, ones, CU_INTERLEAVE_NONE, swizzle_of(t->swizzle),
+                             CU_L2_PROMOTION_128, CU_FILL_ZEROS);
 }
 
 static bool has_maps(const struct plan *p)
@@ -69,23 +69,25 @@ static bool has_maps(const struct plan *p)
     return false;
 }
 
-static enum status make_maps(struct slot *s, struct lane *l, struct err *err)
+enum status slot_make_maps(struct gpu *g, const char *name, const struct plan *p,
+                           const struct AttnArgs *a, struct cu_tensor_map (**out)[DESC_TMA_MAX],
+                           struct err *err)
 {
-    const char *name = s->desc->name;
-    if (!has_maps(&s->plan))
+    *out = NULL;
+    if (!has_maps(p))
         return ST_OK;
-    if (!s->gpu->api.tensor_map)
+    if (!g->api.tensor_map)
         return err_set(err, ST_NO,
                        "%s needs tensor maps, which this driver does not make: CUDA 12 is needed",
                        name);
-    l->maps = aligned_alloc(64, DESC_PASSES_MAX * sizeof *l->maps);
-    if (!l->maps)
+    *out = aligned_alloc(64, DESC_PASSES_MAX * sizeof **out);
+    if (!*out)
         return err_set(err, ST_FAIL, "%s: no memory for its tensor maps", name);
-    for (int i = 0; i < s->plan.npasses; i++)
-        for (int k = 0; k < s->plan.passes[i].ntma; k++) {
+    for (int i = 0; i < p->npasses; i++)
+        for (int k = 0; k < p->passes[i].ntma; k++) {
             const cu_result r =
-                encode_map(s, &l->args.attn, &s->plan.passes[i].tma[k], &l->maps[i][k]);
-            enum status st = gpu_check(s->gpu, name, "cuTensorMapEncodeTiled", r, err);
+                encode_map(g, p->shape.dtype, a, &p->passes[i].tma[k], &(*out)[i][k]);
+            enum status st = gpu_check(g, name, "cuTensorMapEncodeTiled", r, err);
             if (st != ST_OK)
                 return st;
         }
@@ -133,7 +135,8 @@ static enum status make_lane(struct gpu *g, struct slot *s, int i, struct err *e
     else
         memcpy(l->ws, s->lanes[i % g->nstreams].ws, sizeof l->ws);
     make_args(s->inputs, i, desc_pages(s->desc, &s->inputs->shape), l);
-    return st == ST_OK ? make_maps(s, l, err) : st;
+    return st == ST_OK ? slot_make_maps(g, s->desc->name, &s->plan, &l->args.attn, &l->maps, err)
+                       : st;
 }
 
 static enum status fill_guards(struct slot *s, const struct lane *l, struct err *err);
@@ -170,26 +173,33 @@ static void free_lanes(struct slot *s)
 
 /* ---- launching ---- */
 
-static cu_result launch_pass(struct gpu *g, const struct slot *s, int pass, int lane)
+cu_result slot_launch(const struct gpu *g, cu_function f, const struct plan_pass *p, void *args,
+                      struct cu_tensor_map *maps, cu_stream stream)
 {
-    const struct plan_pass *p = &s->plan.passes[pass];
-    void *params[1 + DESC_TMA_MAX] = {&s->lanes[lane].args};
+    void *params[1 + DESC_TMA_MAX] = {args};
     for (int i = 0; i < p->ntma; i++)
-        params[1 + i] = &s->lanes[lane].maps[pass][i];
+        params[1 + i] = &maps[i];
     struct cu_launch_attribute cluster = {.id = CU_ATTR_CLUSTER_DIM,
                                           .value.cluster = {(unsigned)p->cluster, 1, 1}};
     const struct cu_launch_config c = {
         .grid = {(unsigned)p->grid[0], (unsigned)p->grid[1], (unsigned)p->grid[2]},
         .block = {(unsigned)p->threads, 1, 1},
         .dynamic_smem = (unsigned)p->dynamic_smem,
-        .stream = g->streams[lane % g->nstreams],
+        .stream = stream,
         .attrs = &cluster,
         .nattrs = 1,
     };
     if (p->cluster > 1)
-        return g->api.launch_ex(&c, s->functions[pass], params, NULL);
-    return g->api.launch(s->functions[pass], c.grid[0], c.grid[1], c.grid[2], c.block[0], 1, 1,
-                         c.dynamic_smem, c.stream, params, NULL);
+        return g->api.launch_ex(&c, f, params, NULL);
+    return g->api.launch(f, c.grid[0], c.grid[1], c.grid[2], c.block[0], 1, 1, c.dynamic_smem,
+                         c.stream, params, NULL);
+}
+
+static cu_result launch_pass(struct gpu *g, const struct slot *s, int pass, int lane)
+{
+    struct lane *l = &s->lanes[lane];
+    return slot_launch(g, s->functions[pass], &s->plan.passes[pass], &l->args,
+                       l->maps ? l->maps[pass] : NULL, g->streams[lane % g->nstreams]);
 }
 
 enum status slot_queue(struct slot *s, int i, struct err *err)
@@ -494,6 +504,8 @@ enum status slot_read_lse(struct slot *s, void *dst, struct err *err)
     enum status st = gpu_alive(g, s->desc->name, err);
     if (st != ST_OK)
         return st;
+    if (slot_is_elsewhere(s) && s->peer->read_lse)
+        return s->peer->read_lse(s, dst, err);
     if (!s->lse_is_fresh)
         return err_set(err, ST_NO, "%s was not asked for its LSE", s->desc->name);
     return copy_guarded(s, s->lse, lse_bytes(s), dst, err);

@@ -89,6 +89,7 @@ struct cuda_peer {
     enum status (*inspect)(struct slot *s, bool all, struct err *err);
     const void *(*output)(const struct slot *s); /* guards included; after fetch */
     enum status (*fetch)(struct slot *s, struct err *err);
+    enum status (*read_lse)(struct slot *s, void *dst, struct err *err); /* NULL: it has none */
     enum status (*sample)(struct slot *s, int repeat, bool cold, bool graph, double *seconds,
                           struct err *err);
     json_t *(*describe)(const struct slot *s); /* further fields of its row; the caller owns it */
@@ -105,6 +106,14 @@ bool slot_is_elsewhere(const struct slot *s);
 enum status slot_load_code(struct slot *s, const struct param_values *v, struct err *err);
 /* Outputs and workspaces, one for each stream of the GPU. */
 enum status slot_make_lanes(struct slot *s, struct err *err);
+
+/* One launch (args: AttnArgs, or what begins with them), and the tensor maps of all passes of a plan over these arguments, NULL
+ * where it has none: for who has arguments and plans of its own. The caller frees the maps. */
+cu_result slot_launch(const struct gpu *g, cu_function f, const struct plan_pass *p, void *args,
+                      struct cu_tensor_map *maps, cu_stream stream);
+enum status slot_make_maps(struct gpu *g, const char *name, const struct plan *p,
+                           const struct AttnArgs *a, struct cu_tensor_map (**out)[DESC_TMA_MAX],
+                           struct err *err);
 
 /* Rounds of launches that a sample may have. */
 int slot_sets(const struct slot *s);

@@ -132,7 +132,8 @@ void ceiling_fill(struct session *s, const struct kernel *k, const struct shape 
                   struct run_row *row)
 {
     const struct device *gpu = NULL;
-    if (!row->device || !row->backend || !(row->median_us > 0))
+    if (!row->device || !row->backend || !(row->median_us > 0) ||
+        row->gpus != INT_UNKNOWN) /* the roof is one GPU's */
         return;
     if (!backend_is_gpu(row->backend)) {
         fill_of_cpu(s, row);

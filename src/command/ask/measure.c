@@ -14,6 +14,7 @@
 #include "command/ask/ceiling.h"
 #include "command/ask/consent.h"
 #include "command/ask/predicted.h"
+#include "command/ask/scaling.h"
 #include "command/ask/request.h"
 #include "command/output.h"
 #include "command/session.h"
@@ -256,6 +257,7 @@ static struct run_row ended_row(const struct measuring *m, int i, bool keep, str
     record_copy(run_fields, &copy, row);
     copy.device_index = r->options.device; /* ours to say */
     ceiling_fill(m->session, r->kernels[i], &r->problem.shape, &copy);
+    scaling_fill(m->session, &copy);
     predicted_fill(m->session, r, i, &copy);
     if (keep)
         keep_row(m->session, r, &m->how, &copy);
