@@ -87,10 +87,10 @@ uint64_t ring_shard_half(const struct ring *r, int whose)
     return (uint64_t)(ring_shard_bytes(r, whose) / 2);
 }
 
-uint64_t ring_slot_bytes(const struct ring *r)
+uint64_t ring_slot_bytes(const struct ring *r, int gpu)
 {
-    uint64_t most = 0;
-    for (int g = 0; g < r->gpus; g++)
+    uint64_t most = ring_shard_half(r, gpu);
+    for (int g = 0; g < r->gpus && !r->gathers; g++)
         most = ring_shard_half(r, g) > most ? ring_shard_half(r, g) : most;
     return most;
 }
@@ -176,20 +176,20 @@ struct ring_merge_args ring_merge_args(const struct ring *r, const struct ring_m
     const struct shape *s = &r->shape;
     const struct strides o = ring_strides(r, gpu, RING_QUERIES);
     const int64_t at = row_of_chunk(r, gpu, i, RING_QUERIES);
-    return (struct ring_merge_args){
-        .part = m->part[part],
-        .part_lse = m->part_lse[part],
-        .sum = m->sum[i],
-        .sum_lse = m->sum_lse[i],
-        .o = m->o + (uint64_t)(at * o.s) * dtype_size(s->dtype),
-        .lse = m->lse ? m->lse + (uint64_t)at * heads(r) * sizeof(float) : 0,
-        .o_stride = {o.b, o.h, o.s},
-        .B = (int32_t)s->B,
-        .H = (int32_t)s->H,
-        .rows = (int32_t)ring_rows(r, gpu, i, RING_QUERIES).rows,
-        .D = (int32_t)s->D,
-        .first = before == 0,
-        .last = before + 1 == ring_parts(r, gpu, i)};
+    return (struct ring_merge_args){.part = m->part[part],
+                                    .part_lse = m->part_lse[part],
+                                    .sum = m->sum[i],
+                                    .sum_lse = m->sum_lse[i],
+                                    .o = m->o + (uint64_t)(at * o.s) * dtype_size(s->dtype),
+                                    .lse = m->lse ? m->lse + (uint64_t)at * heads(r) * sizeof(float)
+                                                  : 0,
+                                    .o_stride = {o.b, o.h, o.s},
+                                    .B = (int32_t)s->B,
+                                    .H = (int32_t)s->H,
+                                    .rows = (int32_t)ring_rows(r, gpu, i, RING_QUERIES).rows,
+                                    .D = (int32_t)s->D,
+                                    .first = before == 0,
+                                    .last = before + 1 == ring_parts(r, gpu, i)};
 }
 
 const char *ring_merge_entry(enum dtype dtype)

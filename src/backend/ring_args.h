@@ -27,21 +27,22 @@ void ring_each_lse(const struct ring *r, int gpu, ring_row_fn *f, void *ctx);
 
 /* Addresses; 0: it has no such thing. */
 struct ring_memory {
-    uint64_t q, o, lse, kv[2][2];                    /* kv: K and V of each slot */
+    uint64_t q, o, lse, kv[2][2];                          /* kv: K and V of each slot */
     uint64_t part[RING_GPUS_MAX], part_lse[RING_GPUS_MAX]; /* by ring_own_part() */
     uint64_t sum[RING_MINE_MAX], sum_lse[RING_MINE_MAX], ws[DESC_WS_MAX];
 };
 /* Of the parts that a GPU has room for, the one that it makes itself. */
 int ring_own_part(const struct ring *r, int gpu);
 /* How many bytes each takes: what of it a card does not have is 0. */
-uint64_t ring_tensor_bytes(const struct ring *r, int gpu);          /* Q; O where it has one */
-uint64_t ring_lse_bytes(const struct ring *r, int gpu);             /* of its rows of the output */
-uint64_t ring_slot_bytes(const struct ring *r);                     /* K of a slot, or V: the widest */
-uint64_t ring_shard_half(const struct ring *r, int whose);          /* K, or V, of a GPU */
-uint64_t ring_sum_bytes(const struct ring *r, int gpu, int i);      /* f32 */
+uint64_t ring_tensor_bytes(const struct ring *r, int gpu); /* Q; O where it has one */
+uint64_t ring_lse_bytes(const struct ring *r, int gpu);    /* of its rows of the output */
+uint64_t ring_slot_bytes(const struct ring *r,
+                         int gpu); /* K of a slot, or V: the widest, or what stays */
+uint64_t ring_shard_half(const struct ring *r, int whose);     /* K, or V, of a GPU */
+uint64_t ring_sum_bytes(const struct ring *r, int gpu, int i); /* f32 */
 uint64_t ring_sum_lse_bytes(const struct ring *r, int gpu, int i);
 bool ring_has_part(const struct ring *r, int gpu, int part);
-uint64_t ring_part_tensor(const struct ring *r, int gpu);           /* a part without its LSE */
+uint64_t ring_part_tensor(const struct ring *r, int gpu); /* a part without its LSE */
 uint64_t ring_part_lse(const struct ring *r, int gpu);
 
 /* ---- launches ---- */

@@ -107,6 +107,7 @@ EXPORT int fake_optin(void);
 EXPORT int fake_gates(void);
 EXPORT int fake_sweeps(void);
 EXPORT int fake_reset(void);
+EXPORT unsigned long fake_given(int device);
 
 const struct fake_launch *fake_launch_at(int i)
 {
@@ -121,6 +122,11 @@ const struct fake_map *fake_map_at(int i)
 int fake_live(void)
 {
     return fake.nlive;
+}
+
+unsigned long fake_given(int device)
+{
+    return apart_used(device);
 }
 
 int fake_optin(void)
@@ -1107,6 +1113,10 @@ CU(cuEventElapsedTime, float *ms, cu_event from, cu_event to)
         return 400;
     const double real = (double)(to->real.tv_sec - from->real.tv_sec) * 1e3 +
                         (double)(to->real.tv_nsec - from->real.tv_nsec) * 1e-6;
+    if (apart_is_on()) {
+        *ms = (float)((to->us - from->us) / 1e3);
+        return CU_SUCCESS;
+    }
     *ms = (float)fake_value(to->us > from->us ? (to->us - from->us) / 1e3 : real);
     return CU_SUCCESS;
 }
@@ -1161,10 +1171,12 @@ CU(cuGraphInstantiateWithFlags, cu_graph_exec *x, cu_graph g, unsigned long long
 
 CU(cuGraphLaunch, cu_graph_exec x, cu_stream s)
 {
-    (void)s;
     ENTER("cuGraphLaunch");
     for (int i = 0; i < x->graph.nsteps; i++) {
         const struct step *step = &x->graph.steps[i];
+        apart_queue(s, !step->work && step->function->first
+                           ? launch_us((const struct AttnArgs *)step->ctx)
+                           : 0);
         if (step->work)
             step->work(step->ctx);
         else

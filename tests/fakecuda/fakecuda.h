@@ -67,7 +67,8 @@ typedef int fake_calls_fn(const char *entry);            /* calls of an entry po
 typedef const struct fake_launch *fake_launch_fn(int i); /* i-th launch; NULL behind the last */
 typedef const struct fake_map *fake_map_fn(int i);       /* i-th tensor map made; likewise */
 typedef int fake_number_fn(void);                        /* see the names below */
-/* fake_calls, fake_launch_at, fake_map_at, fake_live (allocations not freed), fake_optin (bytes last asked
+/* fake_calls, fake_launch_at, fake_map_at, fake_live (allocations not freed), fake_given(device) (bytes of
+ * them), fake_optin (bytes last asked
  * for), fake_gates (waits for the host that were opened), fake_sweeps (flushes that read), fake_reset (forgets all, reads $FAKECUDA
  * again) */
 

@@ -184,6 +184,8 @@ unit_tests += %D%/test_pages.t
 %C%_test_pages_t_SOURCES = %D%/test_pages.c
 unit_tests += %D%/test_cuda.t
 %C%_test_cuda_t_SOURCES = %D%/test_cuda.c
+unit_tests += %D%/test_cuda_ring.t
+%C%_test_cuda_ring_t_SOURCES = %D%/test_cuda_ring.c $(home_run)
 unit_tests += %D%/test_cuda_abi.t
 %C%_test_cuda_abi_t_SOURCES = %D%/test_cuda_abi.c
 if HAVE_CUDA_OCCUPANCY

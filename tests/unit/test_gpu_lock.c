@@ -182,6 +182,64 @@ static void test_stale(void)
     gpu_lock_free(mine);
 }
 
+/* Who gives up has none of several, and who waits for the second has the first. */
+static void test_several(void)
+{
+    struct gpu_lock *both, *first, *second;
+    struct err err;
+    int asked = 0;
+    CU_ASSERT_EQUAL_FATAL(gpu_lock_open("5,6", &both, &err), ST_OK);
+    CU_ASSERT_EQUAL_FATAL(gpu_lock_open("5", &first, &err), ST_OK);
+    CU_ASSERT_EQUAL_FATAL(gpu_lock_open("6", &second, &err), ST_OK);
+    CU_ASSERT(gpu_lock_take(both, never, &asked) && asked == 0);
+    CU_ASSERT(gpu_lock_held_s(both) > 0);
+    CU_ASSERT_FALSE(gpu_lock_take(first, never, &asked));
+    CU_ASSERT_FALSE(gpu_lock_take(second, never, &asked));
+    gpu_lock_release(both);
+    CU_ASSERT(gpu_lock_held_s(both) == 0);
+    CU_ASSERT(gpu_lock_take(second, never, &asked) && asked == 2);
+    CU_ASSERT_FALSE(gpu_lock_take(both, never, &asked));
+    CU_ASSERT_EQUAL(asked, 3);
+    CU_ASSERT(gpu_lock_take(first, never, &asked) && asked == 3); /* it was let go of */
+    gpu_lock_free(first);
+    gpu_lock_free(second);
+    gpu_lock_free(both);
+    CU_ASSERT_EQUAL(gpu_lock_open("5,../6", &both, &err), ST_FAIL);
+    CU_ASSERT_PTR_NULL(both);
+}
+
+static bool patient(void *ctx, const struct gpu_place *p)
+{
+    (void)p;
+    return ++*(int *)ctx < 60;
+}
+
+/* Two users take the same GPUs again and again, by names in one order, beside one who wants the second alone. */
+static void test_no_deadlock(void)
+{
+    enum { TIMES = 200 };
+    static const char *const names[] = {"7,8", "7,8", "8"};
+    pid_t pids[3];
+    for (int i = 0; i < 3; i++) {
+        pids[i] = fork();
+        if (pids[i] > 0)
+            continue;
+        struct gpu_lock *l;
+        int asked = 0, got = 0;
+        if (gpu_lock_open(names[i], &l, NULL) == ST_OK)
+            for (int n = 0; n < TIMES; n++) {
+                got += gpu_lock_take(l, patient, &asked);
+                gpu_lock_release(l);
+            }
+        _exit(got == TIMES ? 0 : 1);
+    }
+    for (int i = 0; i < 3; i++) {
+        int status = -1;
+        waitpid(pids[i], &status, 0);
+        CU_ASSERT_EQUAL(status, 0);
+    }
+}
+
 static bool go_on(void *ctx, const struct gpu_place *p)
 {
     (void)p;
@@ -260,6 +318,8 @@ static const struct tap_test tests[] = {
     {"slices of a GPU have queues of their own", test_slices},
     {"the file lets others in and takes nothing", test_file},
     {"a stale lock cannot block, a wait can be given up", test_stale},
+    {"several are taken whole, or none is kept", test_several},
+    {"two who want the same several do not wait for each other", test_no_deadlock},
     {"a turn ends, and who had it comes last", test_turns},
     {"locks can be switched off", test_off},
 };

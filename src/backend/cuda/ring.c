@@ -208,20 +208,17 @@ static enum status queue_exchange(struct world *w, int step, struct err *err)
     return st == ST_OK ? record_sends(w, sends, n, step, true, err) : st;
 }
 
-/* Where answers are gathered, who carries one waits until it is there. */
+/* Where answers are gathered, who sends one waits until it is there. */
 static enum status wait_for_answers(struct world *w, struct err *err)
 {
     enum status st = ST_OK;
     for (int from = 1; from < w->ring.gpus && w->ring.gathers && st == ST_OK; from++) {
-        const int carrier = ranks_carrier(w->ranks, from, 0), waiting[2] = {carrier, from};
-        for (int k = 0; k < (carrier == from ? 1 : 2) && st == ST_OK; k++) {
-            const struct gpu *g = rank_enter(w->ranks, waiting[k]);
-            if (w->ring.turn[from][0].waits_compute)
-                st = rank_check(w->ranks, waiting[k], name_of(w), "cuStreamWaitEvent",
-                                g->api.stream_wait(w->ranks->rank[waiting[k]].copies,
-                                                   w->seats[from].computed[0], 0),
-                                err);
-        }
+        const struct gpu *g = rank_enter(w->ranks, from);
+        if (w->ring.turn[from][0].waits_compute)
+            st = rank_check(
+                w->ranks, from, name_of(w), "cuStreamWaitEvent",
+                g->api.stream_wait(w->ranks->rank[from].copies, w->seats[from].computed[0], 0),
+                err);
     }
     return st;
 }

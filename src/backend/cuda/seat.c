@@ -36,6 +36,14 @@ static enum status load_code(struct seat *seats, int i, struct slot *s, struct r
     return slot_load_code(x->code, v, err);
 }
 
+/* nvcc writes its own version; nothing in it is newer than 7.2, which drivers of CUDA 11.2 and newer take. */
+static void declare_older(char *ptx)
+{
+    char *at = strstr(ptx, "\n.version ");
+    if (at)
+        memcpy(at + strlen("\n.version "), "7.2", 3);
+}
+
 static enum status load_merge(struct seat *x, int i, struct slot *s, struct ranks *ranks,
                               struct err *err)
 {
@@ -44,6 +52,7 @@ static enum status load_merge(struct seat *x, int i, struct slot *s, struct rank
     if (!b)
         return err_set(err, ST_FAIL, "kernels/ring/merge.ptx is missing");
     char *text = xstrndup(b->data, blob_size(b));
+    declare_older(text);
     cu_result r = api->module_load(&x->merge_code, text);
     free(text);
     if (r != CU_SUCCESS)
@@ -85,7 +94,7 @@ static enum status take_slots(struct seat *x, int i, const struct slot *s, struc
 {
     enum status st = ST_OK;
     for (int n = 0; n < (r->steps > 1 ? 4 : 2) && st == ST_OK; n++)
-        st = take(ranks, i, s, "a slot for keys and values", ring_slot_bytes(r),
+        st = take(ranks, i, s, "a slot for keys and values", ring_slot_bytes(r, i),
                   &x->at.kv[n / 2][n % 2], err);
     return st;
 }
@@ -118,6 +127,7 @@ static enum status take_workspaces(struct seat *x, int i, const struct slot *s, 
     enum status st = ST_OK;
     for (int k = 0; k < s->desc->nws && st == ST_OK; k++) {
         snprintf(what, sizeof what, "its workspace %s", s->desc->ws[k].name);
+        x->ws_bytes[k] = s->desc->ws[k].once ? 0 : ws[k];
         st = take(ranks, i, s, what, ws[k] > 0 ? (uint64_t)ws[k] : 1, &x->at.ws[k], err);
         if (st == ST_OK && s->desc->ws[k].once && ws[k] > 0) {
             const struct gpu *g = rank_enter(ranks, i);

@@ -31,6 +31,8 @@ struct seat {
     cu_module merge_code;
     cu_function merge;
     struct ring_memory at;
+    int64_t ws_bytes
+        [DESC_WS_MAX]; /* of workspaces, but those that calls find as the one before left them */
     cu_pointer outputs, lses;                   /* guard, tensor, guard */
     struct meeting meetings[SEAT_MEETINGS_MAX]; /* in the order of steps */
     int count;

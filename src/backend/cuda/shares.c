@@ -106,9 +106,9 @@ enum { NO_NUMBER = 0xff }; /* a NaN in every type */
 static cu_result poison_coming(const struct shares *x, int i, const struct gpu *g)
 {
     const struct ring_memory *m = &x->seats[i].at;
-    cu_result r = fill(g, m->kv[1][0], NO_NUMBER, ring_slot_bytes(x->ring));
+    cu_result r = fill(g, m->kv[1][0], NO_NUMBER, ring_slot_bytes(x->ring, i));
     if (r == CU_SUCCESS)
-        r = fill(g, m->kv[1][1], NO_NUMBER, ring_slot_bytes(x->ring));
+        r = fill(g, m->kv[1][1], NO_NUMBER, ring_slot_bytes(x->ring, i));
     for (int p = 0; p < x->ring->gpus && r == CU_SUCCESS; p++) {
         r = fill(g, m->part[p], NO_NUMBER, ring_part_tensor(x->ring, i));
         if (r == CU_SUCCESS)
@@ -156,6 +156,8 @@ static cu_result poison_answers(const struct shares *x, int i, const struct gpu 
     if (r == CU_SUCCESS && s->lses)
         r = g->api.fill32(s->at.lse, pattern, (size_t)ring_lse_bytes(x->ring, i) / 4,
                           g->streams[0]);
+    for (int k = 0; k < DESC_WS_MAX && r == CU_SUCCESS; k++)
+        r = fill(g, s->at.ws[k], NO_NUMBER, (uint64_t)s->ws_bytes[k]);
     for (int c = 0; c < x->ring->mine && r == CU_SUCCESS; c++) {
         r = fill(g, s->at.sum[c], NO_NUMBER, ring_sum_bytes(x->ring, i, c));
         if (r == CU_SUCCESS)

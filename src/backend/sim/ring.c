@@ -88,7 +88,7 @@ static enum status add_slots(struct world *w, int gpu, struct err *err)
     enum status st = ST_OK;
     for (int slot = 0; slot < (w->ring->steps > 1 ? 2 : 1); slot++)
         for (int v = 0; v < 2 && st == ST_OK; v++)
-            st = add(w, gpu, names[slot][v], ring_slot_bytes(w->ring),
+            st = add(w, gpu, names[slot][v], ring_slot_bytes(w->ring, gpu),
                      &w->card[gpu].at.kv[slot][v], err);
     return st;
 }
@@ -157,7 +157,7 @@ static void begin_exchange(struct world *w, int gpu, int step)
 {
     for (int v = 0; v < 2; v++)
         (void)sim_memory_forget(w->card[gpu].memory, w->card[gpu].at.kv[(step + 1) % 2][v],
-                                ring_slot_bytes(w->ring));
+                                ring_slot_bytes(w->ring, gpu));
 }
 
 /* What the sender itself has not goes nowhere. */
@@ -420,8 +420,7 @@ static enum status load(struct world *w, struct err *err)
         desc_entry(w->job->plan->desc, i, w->entry[i], sizeof w->entry[i]);
         st = sim_program_new(w->job->ptx, w->job->ptx_len, w->entry[i], &w->program[i], err);
     }
-    snprintf(w->entry[w->passes], sizeof w->entry[0], "%s",
-             ring_merge_entry(w->ring->shape.dtype));
+    snprintf(w->entry[w->passes], sizeof w->entry[0], "%s", ring_merge_entry(w->ring->shape.dtype));
     if (st == ST_OK)
         st = sim_program_new(text, len, w->entry[w->passes], &w->program[w->passes], err);
     return st;
@@ -493,7 +492,7 @@ enum status sim_ring_run(const struct sim_job *j, struct cage_board *board,
     uint64_t blocks = 0;
     struct world *w = xcalloc(1, sizeof *w);
     *w = (struct world){.job = j, .ring = j->ring, .board = board, .told = told};
-    w->copy = xmalloc((size_t)(ring_slot_bytes(j->ring) + ring_part_tensor(j->ring, 0)) + 1);
+    w->copy = xmalloc((size_t)(ring_slot_bytes(j->ring, 0) + ring_part_tensor(j->ring, 0)) + 1);
     enum status st = sim_ring_takes(j->plan, j->ring, &blocks, err);
     atomic_store(&board->total, blocks);
     if (st == ST_OK)

@@ -34,7 +34,7 @@ bool is_option_key(const char *key)
 
 bool is_place_key(const char *key)
 {
-    return !strcmp(key, "host") || !strcmp(key, "device");
+    return !strcmp(key, "host") || !strcmp(key, "device") || !strcmp(key, "gpus");
 }
 
 const struct field *setting_find(const struct problem *p, const struct options *o, const char *key,

@@ -126,7 +126,8 @@ static enum status take_pairs(struct source *c, struct request *r, struct err *e
             if (p->used || is_input != (inputs == 1))
                 continue;
             const bool list = axes && axis_is(p->value) && !is_input_key(p->key);
-            if (list && (!is_option_key(p->key) || !strcmp(p->key, "device")))
+            if (list &&
+                (!is_option_key(p->key) || (is_place_key(p->key) && strcmp(p->key, "host") != 0)))
                 continue; /* a list of hosts is taken, for it says whose kernels are meant */
             enum status st = take_pair(c, p, r, err);
             if (st)

@@ -29,14 +29,14 @@ static const struct field ring_fields[] = {
     FIELD(FIELD_TEXT, ring_row, kernel, .doc = "Whose peak it is, where a kernel was named; null: that of tensor cores."),
     FIELD(FIELD_TEXT, ring_row, shape, .doc = "The attention problem, of all GPUs together."),
     FIELD(FIELD_INT, ring_row, gpus, .unit = "GPUs", .doc = "GPUs of the ring."),
-    FIELD(FIELD_TEXT, ring_row, shards, .doc = "How the sequence is shared: zigzag or stretches (option shards)."),
+    FIELD(FIELD_TEXT, ring_row, shards, .doc = "How the sequence is shared: zigzag, stretches or splitkv (option shards)."),
     FIELD(FIELD_TEXT, ring_row, queries, .doc = "Its queries: first..last, one or two chunks."),
     FIELD(FIELD_REAL, ring_row, flops, .digits = 4, .doc = "FLOPs of its queries with all keys that they see."),
     FIELD(FIELD_REAL, ring_row, share_pct, .digits = 4, .unit = "%", .title = "share %", .doc = "Of all FLOPs."),
     FIELD(FIELD_REAL, ring_row, compute_us, .digits = 4, .unit = "us", .title = "compute us >=", .doc = "Its steps at the peak: no kernel is faster."),
-    FIELD(FIELD_REAL, ring_row, sent_bytes, .unit = "B", .title = "sent B", .doc = "Keys and values that it sends to its neighbour, all steps."),
+    FIELD(FIELD_REAL, ring_row, sent_bytes, .unit = "B", .title = "sent B", .doc = "Keys and values that it sends to its neighbour, all steps; splitkv: its answer."),
     FIELD(FIELD_REAL, ring_row, transfer_us, .digits = 4, .unit = "us", .title = "send us", .doc = "That over its link."),
-    FIELD(FIELD_REAL, ring_row, memory_bytes, .unit = "B", .title = "memory B", .doc = "Q, O, two slots of K and V, a partial answer, and the answer so far in f32."),
+    FIELD(FIELD_REAL, ring_row, memory_bytes, .unit = "B", .title = "memory B", .doc = "Q, O, two slots of K and V, a partial answer, and the answer so far in f32; splitkv: one slot, and on GPU 0 everybody's part."),
     FIELD(FIELD_REAL, ring_row, peak_tflops, .digits = 4, .unit = "TFLOP/s", .doc = "The peak that was used."),
     FIELD(FIELD_TEXT, ring_row, link, .doc = "What joins two cards, by the data sheet; given: link=."),
     FIELD(FIELD_REAL, ring_row, link_gbs, .digits = 4, .unit = "GB/s", .doc = "In one direction."),
@@ -219,12 +219,13 @@ static void take_panel(const struct asked *a, bool copies, struct block_panel *p
                          end = copies ? x->copy_end_us : x->end_us;
             if (!(end > begin))
                 continue;
-            p->spans[n++] = (struct block_span){.row = g,
-                                                .tile = r->turn[g][copies ? i + 1 : i].holds,
-                                                .head = -1,
-                                                .split = -1,
-                                                .begin_us = begin,
-                                                .end_us = end};
+            p->spans[n++] = (struct block_span){
+                .row = g,
+                .tile = r->gathers || !copies ? r->turn[g][i].holds : r->turn[g][i + 1].holds,
+                .head = -1,
+                .split = -1,
+                .begin_us = begin,
+                .end_us = end};
         }
     p->n = n;
     p->blocks = n;
@@ -247,14 +248,17 @@ static struct chart *picture(const struct asked *a)
 }
 
 static void draw_panels(const struct session *s, struct cmd_call *c, const struct block_chart *b,
-                        double span_us)
+                        double span_us, bool gathers)
 {
     const int width = s->front.width > 40 && s->front.width < 78 ? s->front.width : 78;
     for (int i = 0; i < b->n; i++) {
         const struct block_panel *p = &b->panels[i];
         const struct timeline_view v = {.end_us = span_us, .mark = MARK_TILE};
         struct canvas *canvas = canvas_new(width, (int)p->rows + 1, s->front.glyphs);
-        str_addf(c->out, "%s\n", i ? "on their way to a GPU" : "computed with");
+        str_addf(c->out, "%s\n",
+                 !i        ? "computed with"
+                 : gathers ? "answers on their way to GPU 0"
+                           : "on their way to a GPU");
         fig_timeline(canvas, (struct rect){0, 0, width, (int)p->rows + 1}, p, &v);
         canvas_to_text(canvas, c->out);
         canvas_free(canvas);
@@ -271,8 +275,8 @@ static void add_words(struct session *s, struct cmd_call *c, const struct asked 
     const size_t from = c->out->len;
     char bytes[NUMBER_BUF], total[NUMBER_BUF], exposed[NUMBER_BUF];
     const struct ring_time *t = &a->time;
-    str_addf(c->out, "%d x %s, %s: %d steps, %s over the links in all", a->ring.gpus, a->gpu->name,
-             shards_of(&a->ring), a->ring.steps,
+    str_addf(c->out, "%d x %s, %s: %d step%s, %s over the links in all", a->ring.gpus, a->gpu->name,
+             shards_of(&a->ring), a->ring.steps, a->ring.steps == 1 ? "" : "s",
              number_fmt_bytes(bytes, ring_link_bytes(&a->ring)));
     if (a->link.gbs > 0)
         str_addf(c->out, " (%s, %g GB/s in one direction)", a->link.name, a->link.gbs);
@@ -299,9 +303,9 @@ static void show(struct session *s, struct cmd_call *c, const struct asked *a, s
         shape_format(&a->ring.shape, shape, sizeof shape);
         str_addf(c->out, "%s\n", shape);
         if (chart) {
-            draw_panels(s, c, chart->model, a->time.total_us);
-            str_addf(c->out, "%*sA: keys and values of GPU 0, B: of GPU 1, and so on\n",
-                     TIMELINE_LABEL, "");
+            draw_panels(s, c, chart->model, a->time.total_us, a->ring.gathers);
+            str_addf(c->out, "%*sA: keys and values of GPU 0%s, B: of GPU 1, and so on\n",
+                     TIMELINE_LABEL, "", a->ring.gathers ? " and its answer" : "");
         }
         add_words(s, c, a);
     }
@@ -337,18 +341,23 @@ static const struct cmd_key ring_keys[] = {
 const struct cmd_entry cmd_ring = {
     .name = "ring",
     .group = "Model",
-    .usage = "[K] [shape] [gpus=N] [shards=zigzag|stretches] [gpu=NAME] [link=GB/s]",
+    .usage = "[K] [shape] [gpus=N] [shards=zigzag|stretches|splitkv] [gpu=NAME] [link=GB/s]",
     .summary = "a sequence over several GPUs: who has what, bytes on the links, overlap",
     .help =
         "Every GPU keeps its queries; keys and values go round, a neighbour further in each step,\n"
         "while each computes with those that it has. zigzag gives each an early and a late chunk,\n"
-        "so that the causal mask leaves all the same work. Computing is at the peak of the\n"
-        "kernel's unit: the least there is to hide a copy behind. Arithmetic alone: run K gpus=N\n"
-        "backend=sim does it with simulated GPUs, checks the result and counts the bytes.\n"
+        "so that the causal mask leaves all the same work. splitkv is for decoding: keys stay, "
+        "each\n"
+        "GPU has all queries, and answers over its keys are gathered on GPU 0 and merged once.\n"
+        "Computing is at the peak of the kernel's unit: the least there is to hide a copy behind.\n"
+        "Arithmetic alone: run K gpus=N does it with the GPUs here, which it times, or with\n"
+        "backend=sim simulated ones; either way the result is checked and bytes are counted.\n"
         "\n"
         "  ring S=128k H=32 D=128 causal gpu=H200 gpus=4\n"
         "  ring fa2_mma S=8k D=128 causal gpu=L40S shards=stretches\n"
-        "  run fa2_mma S=256 H=2 causal gpus=4 backend=sim\n",
+        "  ring decode_splitkv Sq=1 Sk=1M H=32 Hkv=8 D=128 causal gpus=8 shards=splitkv\n"
+        "  run fa2_mma S=256 H=2 causal gpus=4 backend=sim\n"
+        "  run fa2_mma S=32k D=128 causal gpus=2 devices=0,0\n",
     .arg = ARG_KERNELS,
     .keys = ring_keys,
     .flags = CMD_SHAPE | CMD_PARAMS | CMD_ROWS,
