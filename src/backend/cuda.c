@@ -315,9 +315,7 @@ static enum status sample(struct backend *b, struct slot *s, int repeat, double 
 static enum status trace(struct backend *b, struct slot *s, const struct trace_watch *watch,
                          struct block_trace *out, struct err *err)
 {
-    if (b->ranks)
-        return err_set(err, ST_NO, "%s: blocks are traced on one GPU", s->desc->name);
-    return slot_trace(s, watch, out, err);
+    return b->ranks ? ring_trace(s, watch, out, err) : slot_trace(s, watch, out, err);
 }
 
 static enum status profile(struct backend *b, struct slot *s, bool cold, json_t *out,

@@ -4,6 +4,7 @@
 #include "backend/trace.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void block_trace_clear(struct block_trace *t)
 {
@@ -33,6 +34,7 @@ json_t *block_trace_to_json(const struct block_trace *t)
 {
     const int64_t n = block_trace_count(t);
     json_t *blocks = json_array(), *row = json_array(), *begin = json_array(), *ran = json_array();
+    json_t *holds = t->unit && !strcmp(t->unit, "GPU") ? json_array() : NULL;
     int64_t zero = n ? t->stamps[0].begin_ns : 0;
     for (int64_t i = 1; i < n; i++)
         zero = t->stamps[i].begin_ns < zero ? t->stamps[i].begin_ns : zero;
@@ -43,8 +45,11 @@ json_t *block_trace_to_json(const struct block_trace *t)
         json_array_append_new(row, json_integer(s->row));
         json_array_append_new(begin, json_integer(s->begin_ns - zero));
         json_array_append_new(ran, json_integer(s->end_ns - s->begin_ns));
+        if (holds)
+            json_array_append_new(holds, json_integer(s->holds));
     }
-    return json_pack("{s:s, s:i, s:i, s:I, s:o, s:o, s:o, s:o, s:s?}", "unit", t->unit, "rows",
-                     t->rows, "lanes", t->lanes, "step_ns", (json_int_t)t->step_ns, "blocks",
-                     blocks, "row", row, "begin_ns", begin, "ran_ns", ran, "note", t->note);
+    return json_pack("{s:s, s:i, s:i, s:I, s:o, s:o, s:o, s:o, s:s?, s:o*}", "unit", t->unit,
+                     "rows", t->rows, "lanes", t->lanes, "step_ns", (json_int_t)t->step_ns,
+                     "blocks", blocks, "row", row, "begin_ns", begin, "ran_ns", ran, "note",
+                     t->note, "holds", holds);
 }

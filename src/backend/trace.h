@@ -1,4 +1,4 @@
-/* trace.h - when and where each block of a kernel ran, as stamped by the device itself.
+/* trace.h - when and where each block of a kernel ran, as stamped by the device itself; of several GPUs, each step.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef ATTNSCOPE_BACKEND_TRACE_H
@@ -13,11 +13,12 @@ enum { TRACE_BLOCKS_MAX = 1 << 15 };
 
 struct stamp {
     int64_t begin_ns, end_ns;
-    int32_t row; /* SM, or thread */
+    int32_t row;   /* SM, or thread; GPU */
+    int32_t holds; /* of a GPU's step: whose keys and values it worked with */
 };
 
 struct block_trace {
-    const char *unit;                /* "SM" "thread" */
+    const char *unit;                /* "SM" "thread" "GPU" */
     int rows, lanes;                 /* of the device; lanes 0: not known */
     int64_t step_ns;                 /* the clock's resolution; 0: not known */
     int npasses;                     /* launches */
@@ -35,7 +36,7 @@ void block_trace_clear(struct block_trace *t);
 int64_t block_trace_count(const struct block_trace *t);
 /* ST_NO with a sentence when there are more blocks than a trace holds. */
 enum status block_trace_check(const char *kernel, int64_t blocks, struct err *err);
-/* unit, rows, lanes, step_ns, blocks (by pass), row, begin_ns (from the first), ran_ns, note. */
+/* unit, rows, lanes, step_ns, blocks (by pass), row, begin_ns (from the first), ran_ns, note; of GPUs holds. */
 json_t *block_trace_to_json(const struct block_trace *t);
 
 #endif

@@ -221,9 +221,16 @@ static char sign_of(const struct block_span *b, enum timeline_mark mark, int32_t
 
 void timeline_legend(const struct block_panel *s, enum timeline_mark mark, struct str *out)
 {
-    const bool one = s->tile_rows == 1; /* a tile of one query is none */
-    const char *const what[] = {one ? "query" : "query tile", "head", "split", "wave"};
-    const char *const all[] = {one ? "queries" : "query tiles", "heads", "splits", "waves"};
+    const bool one = s->tile_rows == 1,                /* a tile of one query is none */
+        gpus = s->unit && strcmp(s->unit, "GPU") == 0; /* and of a ring it is whose keys they are */
+    const char *const what[] = {gpus  ? "keys of GPU"
+                                : one ? "query"
+                                      : "query tile",
+                                "head", "split", "wave"};
+    const char *const all[] = {gpus  ? "GPUs' keys"
+                               : one ? "queries"
+                                     : "query tiles",
+                               "heads", "splits", "waves"};
     const int32_t n = classes(s, mark);
     if (mark == MARK_PHASE) {
         phases_legend(s, 6, out);
@@ -813,7 +820,10 @@ static void gp_rows(struct str *out, const struct panel_svg *s)
 {
     const int n = s->lines.n;
     str_addf(out, "set ylabel \"%s\"\nset yrange [%d.5:-0.5]\n",
-             s->p->unit[0] == 't' ? "thread" : "SM", n - 1);
+             s->p->unit[0] == 't'   ? "thread"
+             : s->p->unit[0] == 'G' ? "GPU"
+                                    : "SM",
+             n - 1);
     if (n == s->p->shown || n > 40) {
         str_add(out, "set ytics auto\n");
         return;

@@ -74,6 +74,22 @@ static bool read_blocks(const json_t *o, struct schedule *s)
     return true;
 }
 
+/* Of several GPUs a block is a step, and what it worked on is known by whose keys it had. */
+static bool name_steps(const json_t *holds, struct schedule *s)
+{
+    for (int64_t i = 0; i < s->nblocks; i++) {
+        const int64_t whose = whole(json_array_get(holds, (size_t)i), 0, s->rows - 1);
+        if (whose == INT_UNKNOWN)
+            return false;
+        s->blocks[i].work =
+            (struct sched_work){.tile = (int32_t)whose, .head = -1, .split = -1, .steps = -1};
+    }
+    s->tile_rows = 0;
+    for (int i = 0; i < s->npasses; i++)
+        snprintf(s->passes[i], sizeof s->passes[i], "step");
+    return true;
+}
+
 enum status sched_from_stamps(const json_t *stamps, const struct kernel_desc *d,
                               const struct param_values *v, const struct shape *shape,
                               struct schedule *out, char **note, struct err *err)
@@ -81,7 +97,8 @@ enum status sched_from_stamps(const json_t *stamps, const struct kernel_desc *d,
     const char *unit = json_string_value(json_object_get(stamps, "unit"));
     const char *said = json_string_value(json_object_get(stamps, "note"));
     *out = (struct schedule){0};
-    out->unit = unit && strcmp(unit, "thread") == 0 ? "thread" : "SM";
+    const bool gpus = unit && strcmp(unit, "GPU") == 0;
+    out->unit = gpus ? "GPU" : unit && strcmp(unit, "thread") == 0 ? "thread" : "SM";
     *note = said ? sanitize_line(said) : NULL;
     if (!json_is_object(stamps) || !read_blocks(stamps, out))
         return err_set(err, ST_FAIL, "%s: the worker's stamps make no sense", d->name);
@@ -89,7 +106,9 @@ enum status sched_from_stamps(const json_t *stamps, const struct kernel_desc *d,
         snprintf(out->passes[i], sizeof out->passes[i], "%s",
                  i < d->npasses ? d->passes[i].name : "");
     sched_arrange(out, d, v, shape);
-    return ST_OK;
+    return !gpus || name_steps(json_object_get(stamps, "holds"), out)
+               ? ST_OK
+               : err_set(err, ST_FAIL, "%s: the worker's stamps make no sense", d->name);
 }
 
 /* ---- out ---- */

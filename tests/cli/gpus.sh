@@ -95,6 +95,12 @@ is "a sweep over gpus has efficiencies" [ "$(printf '%s' "$out" | grep -o '"effi
 is "  and says which row is of how many" says "$(printf '%s' "$out" | tr -d '\n')" '"gpus":1,.*"gpus":2,.*"gpus":4,'
 
 
+fake ",tflops=1,gbs=5"
+run timeline fa2 S=256 H=2 causal gpus=4 shards=stretches origin=live transport=copies
+is "a timeline by GPU, of its events: whose keys in which step" says "$out" '^GPU 3 +\|D+d? +\|C+ +\|B+ +\|A+'
+is "  who sees nothing under the mask has no step" says "$out" '^GPU 0 +\|A+a?$'
+is "  and what the letters are" says "$out" "A..D: the 4 GPUs' keys"
+
 # ---- what cannot be
 fake ""
 run check fa2 S=64 H=1 gpus=8

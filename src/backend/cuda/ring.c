@@ -514,6 +514,47 @@ static enum status sample(struct slot *s, int repeat, bool cold, bool graph, dou
     return st == ST_OK ? time_all(w, seconds, err) : st;
 }
 
+/* ---- a trace ---- */
+
+/* Steps in which there was nothing to do under the mask are none. */
+static enum status stamp_steps(struct world *w, int i, struct block_trace *out, struct err *err)
+{
+    const struct seat *x = &w->seats[i];
+    enum status st = ST_OK;
+    for (int step = 0; step < w->ring.steps && st == ST_OK; step++) {
+        double begin = 0, end = 0;
+        if (!(ring_pairs(&w->ring, i, step) > 0))
+            continue;
+        st = elapsed(w, i, x->begin, x->began[step], &begin, err);
+        if (st == ST_OK)
+            st = elapsed(w, i, x->begin, x->computed[step], &end, err);
+        out->stamps[out->blocks[0]++] = (struct stamp){.begin_ns = (int64_t)(begin * 1e9),
+                                                       .end_ns = (int64_t)(end * 1e9),
+                                                       .row = i,
+                                                       .holds = w->ring.turn[i][step].holds};
+    }
+    return st;
+}
+
+enum status ring_trace(struct slot *s, const struct trace_watch *watch, struct block_trace *out,
+                       struct err *err)
+{
+    struct world *w = s->peer_data;
+    double seconds;
+    *out = (struct block_trace){.unit = "GPU", .rows = w->ring.gpus, .lanes = 1, .npasses = 1};
+    out->stamps = xcalloc((size_t)(w->ring.gpus * w->ring.steps), sizeof *out->stamps);
+    enum status st = ST_OK;
+    for (int warm = 0; warm < 2 && st == ST_OK; warm++) {
+        watch->runs(watch->ctx);
+        st = prepare(s, 1 + (uint64_t)warm, err);
+        if (st == ST_OK)
+            st = time_all(w, &seconds, err);
+    }
+    for (int i = 0; i < w->ring.gpus && st == ST_OK; i++)
+        st = stamp_steps(w, i, out, err);
+    return st;
+}
+
 /* ---- what is told ---- */
 
 /* Of a GPU: from its own events, so that none is compared with another's clock. */

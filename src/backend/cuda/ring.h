@@ -13,5 +13,8 @@
 
 /* *slot->opened is the struct ranks. */
 extern const struct cuda_peer cuda_ring;
+/* When each GPU was at which step, by its own events, whose begin is the sample's: as backend_ops.trace. */
+enum status ring_trace(struct slot *s, const struct trace_watch *watch, struct block_trace *out,
+                       struct err *err);
 
 #endif

@@ -203,7 +203,8 @@ static enum status read_stamps(const struct slot *traced, const struct buffer *m
         if (!r[1] || r[2] < r[1])
             return err_set(err, ST_FAIL, "%s: block %" PRId64 " left no stamp", traced->desc->name,
                            i);
-        out->stamps[i] = (struct stamp){(int64_t)r[1], (int64_t)r[2], (int32_t)r[0]};
+        out->stamps[i] = (struct stamp){
+            .begin_ns = (int64_t)r[1], .end_ns = (int64_t)r[2], .row = (int32_t)r[0]};
         out->step_ns = common_step(out->step_ns, (int64_t)(r[1] - m->host[HEAD_WORDS + 1]));
         out->step_ns = common_step(out->step_ns, (int64_t)(r[2] - r[1]));
     }

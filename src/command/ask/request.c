@@ -632,13 +632,14 @@ static enum status check_gpu(struct session *s, struct source *c, const struct r
     return ST_USAGE;
 }
 
-/* "cpu", or whoever else heeds the option. */
+/* "cpu", or whoever else heeds the option: one that is here before one that is not. */
 static const char *heeding(const char *option)
 {
-    const struct backend_info *b = backend_rows;
-    while (b[1].name && !backend_heeds(b, option))
-        b++;
-    return b->name;
+    const char *name = NULL;
+    for (const struct backend_info *b = backend_rows; b->name; b++)
+        if (backend_heeds(b, option) && (!name || !backend_present(name)))
+            name = b->name;
+    return name ? name : backend_rows->name;
 }
 
 /* An option that the call itself gives is meant: one that the backend would pass over is refused. The

@@ -560,13 +560,15 @@ const struct cmd_entry cmd_timeline = {
         "copies and products under way, and who waits for which mbarrier (name/parity); export\n"
         "figure=roles draws that.\n"
         "busy: SMs with at least one block. tail: the end of the main pass\n"
-        "in which slots stay empty. --json has every block.\n"
+        "in which slots stay empty. --json has every block. With gpus=N and origin=live rows are\n"
+        "GPUs, a block is a step by that GPU's own events, and a letter whose keys it had.\n"
         "\n"
         "  timeline fa1_2022,splitkv gpu=H200\n"
         "  timeline fa2 causal S=4k gpu=L4\n"
         "  timeline fa2_mma_async causal S=1k backend=sim block=15\n"
         "  timeline fa3_warpspec S=1k D=128 gpu=H200 origin=sim block=0\n"
-        "  timeline qtile_seq,fa2 backend=cpu\n",
+        "  timeline qtile_seq,fa2 backend=cpu\n"
+        "  timeline fa2_mma S=32k D=128 causal gpus=4 backend=cuda\n",
     .arg = ARG_KERNELS,
     .keys = keys,
     .flags = CMD_SHAPE | CMD_OPTIONS | CMD_PARAMS | CMD_ROWS,
