@@ -155,8 +155,8 @@ double ring_imbalance(const struct ring *r)
 double ring_shard_bytes(const struct ring *r, int gpu)
 {
     const struct shape *s = &r->shape;
-    return 2 * (double)s->B * (double)s->Hkv * (double)s->D * (double)ring_count(r, gpu, RING_KEYS) *
-           (double)dtype_size(s->dtype);
+    return 2 * (double)s->B * (double)s->Hkv * (double)s->D *
+           (double)ring_count(r, gpu, RING_KEYS) * (double)dtype_size(s->dtype);
 }
 
 static double rows_of(const struct ring *r, int gpu)

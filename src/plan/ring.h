@@ -93,7 +93,7 @@ double ring_memory_bytes(const struct ring *r, int gpu);
 enum ring_what {
     RING_BEGIN,   /* GPU `gpu` gives its next slot up to what comes: its content is undefined */
     RING_COMPUTE, /* GPU `gpu` does step `step` */
-    RING_LAND,    /* what was begun as exchange `step` has arrived everywhere; gathering: all answers, at GPU 0 */
+    RING_LAND, /* what was begun as exchange `step` has arrived everywhere; gathering: all answers, at GPU 0 */
     RING_COMBINE, /* GPU `gpu` merges the answers that were gathered, its own first */
     RING_DONE,
     RING_STUCK /* somebody waits for ever */

@@ -35,7 +35,8 @@ struct sched_block {
 };
 
 struct schedule {
-    const char *unit;   /* what a row is: "SM", or "thread" of the CPU backend; "GPU" of a ring's steps */
+    const char
+        *unit; /* what a row is: "SM", or "thread" of the CPU backend; "GPU" of a ring's steps */
     const char *origin; /* "model"; of stamps, what the rows of their backend say */
     int rows, lanes;    /* rows of the device, slots of a row in the main pass */
     int npasses;

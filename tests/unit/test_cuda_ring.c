@@ -213,10 +213,11 @@ static void finds_missing_waits(void)
         const char *name, *nccl, *shape;
         enum ring_shards shards;
         int beside;
-    } cases[] = {{"ring by copies", NULL, "S=64 H=2 D=32 f16 causal", RING_ZIGZAG, AROUND},
-                 {"ring by NCCL", "", "S=64 H=2 D=32 f16 causal", RING_ZIGZAG, AROUND},
-                 {"splitkv by copies", NULL, "Sq=2 Sk=64 H=2 D=32 f16 causal", RING_SPLITKV, AROUND},
-                 {"splitkv by NCCL", "", "Sq=2 Sk=64 H=2 D=32 f16 causal", RING_SPLITKV, AROUND + 3}};
+    } cases[] = {
+        {"ring by copies", NULL, "S=64 H=2 D=32 f16 causal", RING_ZIGZAG, AROUND},
+        {"ring by NCCL", "", "S=64 H=2 D=32 f16 causal", RING_ZIGZAG, AROUND},
+        {"splitkv by copies", NULL, "Sq=2 Sk=64 H=2 D=32 f16 causal", RING_SPLITKV, AROUND},
+        {"splitkv by NCCL", "", "Sq=2 Sk=64 H=2 D=32 f16 causal", RING_SPLITKV, AROUND + 3}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const int n = waits_of_a_run(cases[i].nccl, cases[i].shape, cases[i].shards);
         int found = 0;

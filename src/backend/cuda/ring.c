@@ -242,7 +242,7 @@ static enum status compute_step(struct world *w, int i, int step, bool lse, stru
 {
     struct seat *x = &w->seats[i];
     cu_result r = CU_SUCCESS;
-    if (step > 0 && w->ring.turn[i][step].waits_arrival)
+    if (w->ring.turn[i][step].waits_arrival && step > 0)
         r = wait_for_arrival(w, i, step - 1);
     const struct gpu *g = rank_enter(w->ranks, i);
     if (r == CU_SUCCESS)
