@@ -57,7 +57,7 @@ static void test_pool(void)
 
 static void test_wire(void)
 {
-    struct stamp stamps[3] = {{1000, 3000, 1}, {900, 2900, 0}, {3000, 3500, 1}};
+    struct stamp stamps[3] = {{1000, 3000, 1, 0}, {900, 2900, 0, 0}, {3000, 3500, 1, 0}};
     struct block_trace t = {.unit = "SM", .rows = 2, .npasses = 2, .blocks = {2, 1}};
     t.stamps = stamps;
     t.note = (char *)(uintptr_t) "a note";
