@@ -11,8 +11,8 @@
 #include "plan/predict_block.h"
 #include "plan/schedule.h"
 
-/* Cycles that a trip to DRAM takes beyond one to the L2, and bytes of a sector. */
-enum { DRAM_CYCLES = 600 - 262, SECTOR = 32 };
+/* Bytes of a sector. */
+enum { SECTOR = 32 };
 /* Of the mean: what a block without any work takes, too. (sched_share() ends blocks to within 1e-9 of their work.) */
 static const double least_length = 0.01;
 
@@ -55,6 +55,8 @@ const char *predict_unit_what(enum predict_unit u)
 static void demand(const struct predict_phase *ph, const struct predict_gpu *g, double blocks,
                    double out[PREDICT_PIPES])
 {
+    const double asking = fmin(blocks, g->sms),
+                 l2 = fmin(g->l2_alone, g->per_clk[PREDICT_l2] * g->sms / asking);
     const double *m = ph->machine, *f = g->factors.v;
     double all = 0;
     for (int i = 0; i < SIM_PIPE_COUNT; i++)
@@ -68,9 +70,10 @@ static void demand(const struct predict_phase *ph, const struct predict_gpu *g, 
         [PREDICT_smem] = (ph->wavefronts + ph->sectors / 4) * f[PREDICT_FACTOR_smem],
         [PREDICT_l1] = ph->sectors,
         [PREDICT_tensor] = ph->products * f[PREDICT_FACTOR_tensor],
+        [PREDICT_l2] = ph->sectors * f[PREDICT_FACTOR_l2],
     };
     for (int i = 0; i < PREDICT_PIPES; i++)
-        out[i] = work[i] > 0 ? work[i] / g->per_clk[i] / blocks : 0;
+        out[i] = work[i] > 0 ? work[i] / (i == PREDICT_l2 ? l2 : g->per_clk[i]) / blocks : 0;
 }
 
 static double scale_of(enum chain_part p, const struct predict_factors *f)
@@ -89,10 +92,12 @@ static double scale_of(enum chain_part p, const struct predict_factors *f)
     }
 }
 
-/* The busiest warp of a block over the average of its warps: the others wait for it at the barrier. */
-static double imbalance(const struct predict_phase *ph, int64_t warps)
+/* The busiest warp over the average of those that meet: the others wait for it at the barrier. Of clusters they are those of
+ * all its blocks. */
+static double imbalance(const struct predict_phase *ph, const struct predict_pass *p)
 {
-    return ph->executed > 0 ? fmax(1, ph->longest * (double)warps / ph->executed) : 1;
+    const double warps = (double)p->warps * fmax(1, (double)p->cluster);
+    return ph->executed > 0 ? fmax(1, ph->longest * warps / ph->executed) : 1;
 }
 
 /* Cycles of the chain of a block's busiest warp; *part: what most of them wait for. In the first wave of blocks
@@ -100,12 +105,12 @@ static double imbalance(const struct predict_phase *ph, int64_t warps)
 static double chain(const struct predict_phase *ph, const struct predict_pass *p,
                     const struct predict_gpu *g, double cold, enum chain_part *part)
 {
-    const double each = imbalance(ph, p->warps) / ((double)p->blocks * (double)p->warps);
+    const double each = imbalance(ph, p) / ((double)p->blocks * (double)p->warps);
     double sum = 0, most = -1;
     for (int i = 0; i < CHAIN_PARTS_COUNT; i++) {
         double cycles = ph->chain[i] * scale_of((enum chain_part)i, &g->factors) * each;
         if (i == CHAIN_global)
-            cycles += ph->trips * DRAM_CYCLES * cold * each;
+            cycles += ph->trips * CHAIN_DRAM_MORE * cold * each;
         sum += cycles;
         if (cycles > most) {
             most = cycles;
@@ -117,10 +122,10 @@ static double chain(const struct predict_phase *ph, const struct predict_pass *p
 
 /* ---- a launch ---- */
 
-static int busiest_of(const double d[PREDICT_PIPES])
+static int busiest_of(const double d[PREDICT_PIPES], int n)
 {
     int best = 0;
-    for (int i = 1; i < PREDICT_PIPES; i++)
+    for (int i = 1; i < n; i++)
         if (d[i] >= d[best]) /* of two the particular one: f32 arithmetic before issue slots */
             best = i;
     return best;
@@ -132,7 +137,8 @@ static struct phase_cost group_cost(const struct predict_phase *ph, const struct
 {
     struct phase_cost c = {.wait = PREDICT_wait_group};
     demand(ph, g, (double)p->blocks, c.demand);
-    c.unit = (enum predict_unit)busiest_of(c.demand);
+    c.demand[PREDICT_tensor] = ph->products / g->wgmma_per_clk / (double)p->blocks;
+    c.unit = (enum predict_unit)busiest_of(c.demand, PREDICT_l2);
     c.queue = c.demand[c.unit];
     c.waits = fmax(0, ph->cycles / (double)p->blocks - c.queue);
     return c;
@@ -150,10 +156,15 @@ struct phase_cost phase_cost(const struct predict_phase *ph, const struct predic
     c.waits = chain(ph, p, g, cold, &part);
     demand(ph, g, (double)p->blocks, c.demand);
     c.wait = (enum predict_unit)(PREDICT_wait_alu + (int)part);
-    c.unit = (enum predict_unit)busiest_of(c.demand);
-    const double all = c.demand[c.unit],
-                 own = fmin(all, all * imbalance(ph, p->warps) / (double)p->warps);
+    c.unit = (enum predict_unit)busiest_of(c.demand, PREDICT_l2);
+    const double all = c.demand[c.unit], l2 = c.demand[PREDICT_l2],
+                 own = fmin(all, all * imbalance(ph, p) / (double)p->warps);
     c.queue = fmax(all - own, all - c.waits);
+    if (l2 - c.waits >
+        c.queue) { /* what comes from the L2 does so while its warps wait for something else */
+        c.queue = l2 - c.waits;
+        c.unit = PREDICT_l2;
+    }
     return c;
 }
 
@@ -162,7 +173,12 @@ double cold_share(const struct predict_pass *p, const struct predict_gpu *g)
     return fmin(1, (double)g->sms * (double)p->resident / (double)p->blocks);
 }
 
-/* Before its first barrier and behind its last a block does what its length does not change. */
+/* Each block does it once, however long it is: so often was it begun. */
+static bool is_once(const struct predict_phase *ph, const struct predict_pass *p)
+{
+    return fabs(ph->times - (double)p->blocks) < 0.5;
+}
+
 struct block_cost cost_of(const struct predict_pass *p, const struct predict_gpu *g)
 {
     struct block_cost c = {.lone = 0};
@@ -171,13 +187,13 @@ struct block_cost cost_of(const struct predict_pass *p, const struct predict_gpu
     for (int i = 0; i < p->phases; i++) {
         const struct phase_cost ph = phase_cost(&p->phase[i], p, g, cold);
         c.lone += ph.waits + ph.queue;
-        once += i == 0 || i == p->phases - 1 ? ph.waits + ph.queue : 0;
+        once += is_once(&p->phase[i], p) ? ph.waits + ph.queue : 0;
         c.beside |= p->phase[i].cycles > 0;
         for (int k = 0; k < PREDICT_PIPES; k++)
             c.demand[k] += ph.demand[k];
     }
-    c.once = p->phases > 2 && c.lone > 0 ? once / c.lone : 0;
-    c.busiest = (enum predict_unit)busiest_of(c.demand);
+    c.once = c.lone > 0 ? once / c.lone : 0;
+    c.busiest = (enum predict_unit)busiest_of(c.demand, PREDICT_PIPES);
     c.pipe = c.demand[c.busiest];
     return c;
 }
@@ -264,6 +280,13 @@ double run_us(const struct predict_gpu *g)
     return g->run_us * g->factors.v[PREDICT_FACTOR_launch];
 }
 
+double pass_us(const struct predict_pass *p, const struct predict_gpu *g,
+               const struct launch_time *t, enum predict_unit *memory)
+{
+    const double own = t->cycles / g->clock_mhz, least = memory_us(p, g, memory);
+    return cbrt(own * own * own + least * least * least);
+}
+
 double predict_us(const struct predict_run *r, const struct predict_gpu *g)
 {
     double us = run_us(g);
@@ -271,8 +294,8 @@ double predict_us(const struct predict_run *r, const struct predict_gpu *g)
         const struct predict_pass *p = &r->pass[i];
         const struct block_cost c = cost_of(p, g);
         enum predict_unit unit;
-        us += fmax(launch_time(p, g, &c).cycles / g->clock_mhz, memory_us(p, g, &unit)) +
-              launch_us(g);
+        const struct launch_time t = launch_time(p, g, &c);
+        us += pass_us(p, g, &t, &unit) + launch_us(g);
     }
     return us;
 }
@@ -312,13 +335,10 @@ static void add_launch(struct predicted_time *out, int pass, const struct predic
     const struct block_cost c = cost_of(p, g);
     const struct launch_time t = launch_time(p, g, &c);
     enum predict_unit memory;
-    const double least = memory_us(p, g, &memory);
-    if (t.cycles / g->clock_mhz < least) {
-        add_part(out, pass, -1, memory, least);
-    } else {
-        add_phases(out, pass, p, g, &c, &t);
-        add_part(out, pass, -1, PREDICT_tail, t.tail / g->clock_mhz);
-    }
+    const double us = pass_us(p, g, &t, &memory);
+    add_phases(out, pass, p, g, &c, &t);
+    add_part(out, pass, -1, PREDICT_tail, t.tail / g->clock_mhz);
+    add_part(out, pass, -1, memory, us - t.cycles / g->clock_mhz);
     add_part(out, pass, -1, PREDICT_launch, launch_us(g));
     out->waves = fmax(out->waves, (double)p->blocks / ((double)g->sms * (double)p->resident));
 }

@@ -67,6 +67,7 @@ extern const struct predict_factors predict_unfitted; /* all 1 */
     X(smem, "wavefronts of shared memory")                                    \
     X(l1, "sectors of global memory through the L1")                          \
     X(tensor, "tensor cores")                                                 \
+    X(l2, "bandwidth of the L2")                                              \
     X(wait_alu, "waiting for results of arithmetic")                          \
     X(wait_xu, "waiting for exp2 and conversions")                            \
     X(wait_shared, "waiting for shared memory")                               \
@@ -76,7 +77,6 @@ extern const struct predict_factors predict_unfitted; /* all 1 */
     X(wait_barrier, "waiting at barriers")                                    \
     X(wait_issue, "too few warps to issue from")                              \
     X(wait_group, "warpgroups that wait for copies, products and each other") \
-    X(l2, "bandwidth of the L2")                                              \
     X(dram, "bandwidth of DRAM")                                              \
     X(tail, "SMs idle at the end")                                            \
     X(launch, "launches")
@@ -98,6 +98,8 @@ struct predict_gpu {
         [PREDICT_PIPES]; /* what an SM does of it in a cycle: warp instructions, wavefronts, sectors,
                                       products of 16x8x16 */
     double imul_slots;   /* of the FMA pipe, for an integer product */
+    double l2_alone;     /* sectors that an SM gets from the L2 in a cycle while few ask */
+    double wgmma_per_clk;    /* products of wgmma; mma.sync reaches per_clk[PREDICT_tensor] */
     double l2_gbs, dram_gbs; /* as measured, not peaks; NaN unknown: no bound */
     double launch_us, run_us;
     struct predict_factors factors;
@@ -107,6 +109,7 @@ enum status predict_gpu(const struct device *d, struct predict_gpu *out, struct 
 
 /* A phase of a launch, over all its blocks. */
 struct predict_phase {
+    double times;                    /* that it was begun */
     double chain[CHAIN_PARTS_COUNT]; /* cycles of warps */
     double trips;                    /* to global memory, one after the other, of warps */
     double machine[SIM_PIPE_COUNT];  /* machine instructions of warps */
@@ -117,6 +120,7 @@ struct predict_phase {
 struct predict_pass {
     const char *name; /* borrowed */
     int64_t blocks, resident, warps;
+    int64_t cluster;        /* blocks that meet; 1: none. 0 is taken for 1 */
     bool resident_is_bound; /* registers are not known: at most so many */
     double compulsory_bytes;
     double *length;              /* of each block over the mean, [blocks]; owned; NULL: all alike */

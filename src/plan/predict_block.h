@@ -45,6 +45,10 @@ double place_blocks(const struct predict_pass *p, const struct predict_gpu *g,
 /* The least that memory needs, us; NaN figures bound nothing. */
 double memory_us(const struct predict_pass *p, const struct predict_gpu *g,
                  enum predict_unit *unit);
+/* Both together: each hides most of the other, and nothing where they are alike, as a first load and the last product are
+ * hidden by nothing. *memory: what memory_us() says. */
+double pass_us(const struct predict_pass *p, const struct predict_gpu *g,
+               const struct launch_time *t, enum predict_unit *memory);
 double launch_us(const struct predict_gpu *g);
 double run_us(const struct predict_gpu *g);
 

@@ -213,8 +213,7 @@ static void share_time(const struct predict_pass *p, const struct predict_gpu *g
     const struct block_cost c = cost_of(p, g);
     const struct launch_time t = launch_time(p, g, &c);
     enum predict_unit unit;
-    const double least = memory_us(p, g, &unit), own = t.cycles / g->clock_mhz;
-    const double us = own < least ? least : (t.cycles - t.tail) / g->clock_mhz,
+    const double us = pass_us(p, g, &t, &unit) - t.tail / g->clock_mhz,
                  all = parts_together(&c, t.side);
     s->busiest = c.busiest;
     for (int i = 0; i < p->phases && all > 0; i++) {
@@ -354,8 +353,7 @@ static double place_pass(const struct predict_pass *p, const struct predict_gpu 
     const struct block_cost c = cost_of(p, g);
     const struct launch_time t = launch_time(p, g, &c);
     enum predict_unit unit;
-    const double us = fmax(t.cycles / g->clock_mhz, memory_us(p, g, &unit)),
-                 end = place_blocks(p, g, &c, t.side, out);
+    const double us = pass_us(p, g, &t, &unit), end = place_blocks(p, g, &c, t.side, out);
     for (int64_t i = 0; i < p->blocks; i++) {
         out[i].begin_us = from + (end > 0 ? out[i].begin_us / end : 0) * us;
         out[i].end_us = from + (end > 0 ? out[i].end_us / end : 1) * us;

@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-enum { LANES = 32, INT_LANES = 64, SECTORS_PER_CLK = 2 };
+enum { LANES = 32, INT_LANES = 64, SECTORS_PER_CLK = 4, L2_SECTORS_PER_CLK = 2, SECTOR = 32 };
 /* A product as `tensor_ops` counts it, f16 m16n8k16. */
 static const double product_flops = 2.0 * 16 * 8 * 16;
 static const double dram_reached = 0.9;
@@ -23,9 +23,11 @@ static const struct chip {
     int cc;
     double half2_lanes;  /* of f16 pairs, per SM and clock */
     double l2_bytes_clk; /* per SM and clock; NaN: nobody says */
+    double mma_share;    /* of the tensor cores' rate, what mma.sync reaches */
 } chips[] = {
-    {70, 64, 19},    {75, 64, 20},    {80, 128, 28},   {86, 64, 16},   {87, 64, NAN},  {89, 64, 15},
-    {90, 128, 27.8}, {100, 128, NAN}, {103, 128, NAN}, {120, 64, NAN}, {121, 64, NAN},
+    {70, 64, 19, 1},    {75, 64, 20, 1},   {80, 128, 28, 1},      {86, 64, 16, 1},
+    {87, 64, NAN, 1},   {89, 64, 15, 1},   {90, 128, 27.8, 0.63}, {100, 128, NAN, 1},
+    {103, 128, NAN, 1}, {120, 64, NAN, 1}, {121, 64, NAN, 1},
 };
 
 static const struct chip *chip_of(int cc)
@@ -47,7 +49,11 @@ static void fill_rates(const struct device *d, const struct arch_limits *a, cons
     out->per_clk[PREDICT_xu] = a->exp2_per_clk / (double)LANES;
     out->per_clk[PREDICT_smem] = a->smem_bytes_per_clk / 128.0;
     out->per_clk[PREDICT_l1] = SECTORS_PER_CLK;
-    out->per_clk[PREDICT_tensor] = d->tensor_flops / product_flops;
+    out->wgmma_per_clk = d->tensor_flops / product_flops;
+    out->per_clk[PREDICT_tensor] = out->wgmma_per_clk * c->mma_share;
+    out->l2_alone = L2_SECTORS_PER_CLK;
+    out->per_clk[PREDICT_l2] =
+        isnan(c->l2_bytes_clk) ? L2_SECTORS_PER_CLK : c->l2_bytes_clk / SECTOR;
     out->imul_slots = d->fp32_lanes > INT_LANES ? d->fp32_lanes / (double)INT_LANES : 1;
 }
 

@@ -25,6 +25,7 @@ static void read_phase(const json_t *o, struct predict_phase *ph)
         ph->chain[i] = count_of(chain, chain_part_name((enum chain_part)i));
     for (int i = 0; i < SIM_PIPE_COUNT; i++)
         ph->machine[i] = count_of(machine, sim_pipe_name((enum sim_pipe)i));
+    ph->times = count_of(o, "times");
     ph->trips = count_of(o, "trips");
     ph->longest = count_of(o, "longest");
     ph->executed = count_of(o, "warp_instructions");
@@ -102,8 +103,8 @@ static enum status read_pass(const json_t *o, const struct plan *plan, int i,
                                .blocks = blocks_of(pp),
                                .resident = pp->occ.blocks_per_sm,
                                .warps = (pp->threads + 31) / 32,
-                               .resident_is_bound = pp->occ.upper_bound,
-                               .compulsory_bytes = plan->compulsory_bytes / plan->npasses};
+                               .cluster = pp->cluster,
+                               .resident_is_bound = pp->occ.upper_bound};
     if (p->blocks == INT_UNKNOWN || p->resident < 1 || p->warps < 1)
         return err_set(err, ST_NO, "%s: pass %s cannot launch", plan->desc->name, pp->name);
     if (count_of(o, "blocks") != (double)p->blocks)
@@ -114,6 +115,19 @@ static enum status read_pass(const json_t *o, const struct plan *plan, int i,
     if (st == ST_OK)
         read_lengths(plan, i, p);
     return st;
+}
+
+/* What DRAM has to move, shared by what the launches ask for: one that adds up what the first left behind finds it in the L2. */
+static void share_bytes(double bytes, struct predict_run *r)
+{
+    double own[DESC_PASSES_MAX] = {0}, all = 0;
+    for (int i = 0; i < r->passes; i++) {
+        for (int k = 0; k < r->pass[i].phases; k++)
+            own[i] += r->pass[i].phase[k].sectors;
+        all += own[i];
+    }
+    for (int i = 0; i < r->passes; i++)
+        r->pass[i].compulsory_bytes = bytes * (all > 0 ? own[i] / all : 1.0 / r->passes);
 }
 
 enum status predict_run(const json_t *passes, const struct plan *p, struct predict_run *out,
@@ -130,6 +144,8 @@ enum status predict_run(const json_t *passes, const struct plan *p, struct predi
         out->passes = i + 1;
         st = read_pass(json_array_get(passes, (size_t)i), p, i, &out->pass[i], err);
     }
+    if (st == ST_OK)
+        share_bytes(p->compulsory_bytes, out);
     return st;
 }
 

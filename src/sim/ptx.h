@@ -193,6 +193,7 @@ struct ptx_label {
     const char *name;
     uint32_t insn; /* the instruction behind it; `ninsns` at the end of the function */
     uint32_t line;
+    bool nounroll; /* .pragma "nounroll" stands behind it: of the loop that it begins */
 };
 
 /* .branchtargets */

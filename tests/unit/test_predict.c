@@ -227,12 +227,12 @@ static json_t *drawn_courses(const struct predict_run *r, struct rng rng, int he
     return passes;
 }
 
-/* The us of a phase over all blocks, of the steps and of the parts of the time. Where memory bounds a launch its parts have no
- * phase: then all phases together. */
+/* The us of a phase over all blocks, of the steps and of the parts of the time. What memory adds to a launch has no phase: its
+ * steps share that as they share the rest. */
 static void compare_courses(const struct courses *c, const struct predict_run *r,
                             const struct predicted_time *p, int pass)
 {
-    double steps[8] = {0}, parts[8] = {0}, bound = 0, of_steps = 0;
+    double steps[8] = {0}, parts[8] = {0}, bound = 0, of_steps = 0, of_parts = 0;
     for (size_t i = 0; i < c->n; i++) {
         double share = 0;
         for (size_t k = 0; k < c->course[i].steps; k++) {
@@ -253,11 +253,11 @@ static void compare_courses(const struct courses *c, const struct predict_run *r
     }
     for (int k = 0; k < r->pass[pass].phases; k++) {
         of_steps += steps[k];
-        if (!(bound > 0))
-            CU_ASSERT(near(steps[k], parts[k], 1e-9));
+        of_parts += parts[k];
     }
-    if (bound > 0)
-        CU_ASSERT(near(of_steps, bound, 1e-9));
+    CU_ASSERT(near(of_steps, of_parts + bound, 1e-9));
+    for (int k = 0; k < r->pass[pass].phases && of_parts > 0; k++)
+        CU_ASSERT(near(steps[k], parts[k] * of_steps / of_parts, 1e-9));
 }
 
 static void steps_make_the_phases(void)
@@ -397,7 +397,7 @@ static void long_blocks_at_the_end_cost(void)
     predict_run_clear(&r);
 }
 
-/* Of eight blocks one has all the keys; what lies before the first barrier and behind the last all of them do alike. */
+/* Of eight blocks one has all the keys; a phase that was begun as often as there are blocks all of them do alike. */
 static void what_is_done_once_does_not_grow(void)
 {
     enum { BLOCKS = 8 };
@@ -406,14 +406,16 @@ static void what_is_done_once_does_not_grow(void)
     struct predict_pass *p = &r.pass[0];
     p->phases = 3;
     p->phase = xrealloc(p->phase, 3 * sizeof *p->phase);
+    p->phase[0].times = BLOCKS;
     p->phase[1] = p->phase[2] = p->phase[0];
+    p->phase[1].times = 3 * BLOCKS;
     p->length = xcalloc(BLOCKS, sizeof *p->length);
     p->length[0] = BLOCKS;
     const double cycles = (predict_us(&r, &g) - g.launch_us - g.run_us) * g.clock_mhz;
     CU_ASSERT(near(cycles, 3000 + 8 * 3000 + 3000, 1e-6));
-    p->phases = 2; /* nothing tells which of them is done once */
-    CU_ASSERT(near((predict_us(&r, &g) - g.launch_us - g.run_us) * g.clock_mhz, 8 * 6000, 1e-6));
     p->phases = 1;
+    CU_ASSERT(near((predict_us(&r, &g) - g.launch_us - g.run_us) * g.clock_mhz, 3000, 1e-6));
+    p->phase[0].times = BLOCKS - 1; /* one goes by */
     CU_ASSERT(near((predict_us(&r, &g) - g.launch_us - g.run_us) * g.clock_mhz, 8 * 3000, 1e-6));
     predict_run_clear(&r);
 }
@@ -429,6 +431,37 @@ static void warps_of_a_block_queue(void)
     r.pass[0].phase[0].longest = 4000; /* one warp has it all: nobody is in its way */
     r.pass[0].phase[0].chain[CHAIN_shared] = 1000;
     CU_ASSERT(near((predict_us(&r, &g) - g.launch_us - g.run_us) * g.clock_mhz, 1000, 1e-9));
+    predict_run_clear(&r);
+}
+
+/* Blocks of a cluster meet: all wait for the busiest warp among them. */
+static void clusters_wait_for_their_busiest_warp(void)
+{
+    const struct predict_gpu g = gpu_of("H200");
+    struct predict_run r = run_of(8, 1, 1000, 0);
+    r.pass[0].phase[0].executed = 32 * 100;
+    r.pass[0].phase[0].longest = 800; /* of 32 warps, 100 each in the mean */
+    const double each = (predict_us(&r, &g) - g.launch_us - g.run_us) * g.clock_mhz;
+    r.pass[0].cluster = 8;
+    const double all = (predict_us(&r, &g) - g.launch_us - g.run_us) * g.clock_mhz;
+    CU_ASSERT(near(each, 1000, 1e-9));
+    CU_ASSERT(near(all, 8000, 1e-9));
+    predict_run_clear(&r);
+}
+
+/* As long as neither waits for the other they hide each other; alike they do not whole. */
+static void memory_comes_on_top(void)
+{
+    const struct predict_gpu g = gpu_of("H200");
+    const double alone = time_of(&g, 132, 1, 20000, 4), bytes = alone * g.dram_gbs * 1e3;
+    struct predict_run r = run_of(132, 1, 20000, 4);
+    for (double times = 0.1; times < 20; times *= 2) {
+        r.pass[0].compulsory_bytes = times * bytes;
+        const double us = predict_us(&r, &g) - g.launch_us - g.run_us;
+        CU_ASSERT(us >= fmax(1, times) * alone && us <= (1 + times) * alone);
+        CU_ASSERT(times > 0.3 && times < 3 ? us > 1.005 * fmax(1, times) * alone
+                                           : us < 1.02 * fmax(1, times) * alone);
+    }
     predict_run_clear(&r);
 }
 
@@ -626,6 +659,8 @@ static const struct tap_test tests[] = {
     {"warps of a block queue behind each other", warps_of_a_block_queue},
     {"counts are read as a stranger's", counts_are_read_as_a_strangers},
     {"causal blocks differ in length", causal_blocks_differ},
+    {"blocks of a cluster wait for the busiest warp among them", clusters_wait_for_their_busiest_warp},
+    {"memory comes on top of work that is as long", memory_comes_on_top},
     {"a GPU without rates is refused", who_has_no_rates_has_no_time},
     {"planted factors are found", planted_factors_are_found},
     {"what is left out has no part in its own prediction", what_is_left_out_is_not_seen},

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sim/chain.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,13 +17,29 @@ enum {
     LAT_XU = 22,
     LAT_SHARED = 28,
     LAT_WAVEFRONT = 2,
-    LAT_SHARED_CAS = 60,
+    LAT_SHARED_CAS = 80,
     LAT_LDMATRIX = 34,
     LAT_SHUFFLE = 24,
     LAT_VOTE = 12,
     LAT_L2 = 262,
     LAT_TENSOR = 33,
     LAT_BARRIER = 24,
+    LAT_CLUSTER = 200, /* shared memory of another block, and the blocks' meeting */
+};
+
+/* What ptxas does, see chain.h. */
+enum {
+    ARM_MOST = 20,    /* instructions of a branch that becomes predicates */
+    UNROLLED = 4,     /* rounds of a loop that it makes one */
+    UNROLL_MOST = 40, /* machine instructions of such a loop */
+    DEPTHS = 3,       /* trips to memory, one after the other, that are told apart in a piece */
+    NEAR_CODE = 768,  /* machine instructions that the nearest cache has room for */
+    FETCH = 2,        /* cycles from one to the next that come from behind it */
+    COPY_GROUPS = 8,  /* of cp.async that are kept apart */
+    PENDING_MOST = 512, /* registers whose values are under way */
+    NEST_MOST = 32,   /* loops within loops that are told apart */
+    LOOKED_AT = 4,  /* rounds of a loop, at most */
+    TWICE_MOST = 3,   /* of them, the innermost ones whose second round is looked at */
 };
 
 const char *chain_part_name(enum chain_part p)
@@ -45,11 +62,13 @@ const char *chain_part_what(enum chain_part p)
     return whats[p];
 }
 
-/* A way through a piece: how long, and what of it is what. */
+
+/* A way through a piece: how long, and what of it is what. `last`: what it waited for at its end. */
 struct way {
     double length;
     double cycles[CHAIN_PARTS_COUNT];
     double trips;
+    enum chain_part last;
 };
 
 static void extend(struct way *w, enum chain_part part, double cycles)
@@ -57,22 +76,110 @@ static void extend(struct way *w, enum chain_part part, double cycles)
     w->length += cycles;
     w->cycles[part] += cycles;
     w->trips += part == CHAIN_global;
+    w->last = part;
 }
+
+static void add_way(struct way *to, const struct way *w, double times)
+{
+    to->length += times * w->length;
+    to->trips += times * w->trips;
+    for (int i = 0; i < CHAIN_PARTS_COUNT; i++)
+        to->cycles[i] += times * w->cycles[i];
+}
+
+/* What is still under way where a piece ends: so many cycles from there on, and where all comes from DRAM. */
+struct wait {
+    double left, cold;
+    enum chain_part part;
+};
+struct pending {
+    int32_t reg;
+    struct wait wait;
+};
+struct state {
+    struct pending *reg;
+    size_t n, cap;
+    struct wait group[COPY_GROUPS], open; /* copies by group, the oldest first; those not committed */
+    int groups;
+};
+static bool is_pending(const struct wait *w)
+{
+    return w->left > 0 || w->cold > 0;
+}
+
+/* How long the way is where all comes from DRAM. */
+static double cold_of(const struct way *w)
+{
+    return w->length + w->trips * CHAIN_DRAM_MORE;
+}
+
+/* A place of the phase's graph: a block of the function up to its first barrier; the last one is where the phase begins. */
+struct node {
+    uint32_t first, end;
+    bool barrier;     /* it ends with one */
+    bool reached;     /* in this phase */
+    bool head;        /* of a loop of this phase */
+    bool arm, joined; /* becomes predicates; goes on the piece before it */
+    double slots;     /* machine instructions */
+    bool far;         /* its loop is more code than the nearest cache has room for, or it is in none */
+    uint32_t order;   /* in reverse postorder */
+    uint32_t up;      /* the header of the loop around it, its own not counted; NONE */
+    uint32_t child, next; /* of its loop, in order */
+    uint32_t height;      /* loops within it */
+};
+#define NONE UINT32_MAX
+
+/* What is the same each time that an instruction comes by. */
+enum kind { PLAIN, LOADS, LDMATRIX, MMA, WMMA, SHUFFLES, VOTES, COPIES, FENCES };
+struct fact {
+    struct statics machine;
+    enum kind kind;
+    bool store, ordered, shared; /* it writes memory, keeps its place among stores; to shared memory */
+    bool spins;                  /* a loop to the machine, which ends before what follows */
+};
+struct use {
+    int32_t reg;
+    bool writes;
+};
 
 struct chain {
     const struct sim_program *p;
     const struct ptx_function *f;
     const struct sim_counts *insn;
     struct flow *flow;
+    struct fact *fact; /* by opcode */
+    struct use *use;   /* registers of all instructions */
+    size_t uses, uses_cap, *use_from;
+    bool *rolled;      /* by block: its loop is not to be unrolled */
     struct way *ready; /* by register: how its value came about, in piece number `of` */
     uint32_t *of;
-    uint32_t number; /* of the piece, from 1 */
+    uint32_t number; /* of the piece, from 1; 0: none is open */
+    int32_t *wrote;  /* registers of the piece */
+    uint32_t nwrote;
+    struct state now;
     /* of the piece */
-    struct way longest;
-    struct way copied; /* when what cp.async fetches is there */
-    struct statics machine;
+    double share;                         /* so often a time */
+    bool far;     /* of the node that is being looked at */
+    double taken; /* of the arm that is being looked at: how often it is executed of those times */
+    struct way longest; /* until its last instruction starts */
+    double longest_cold;
+    struct way arrival[DEPTHS]; /* what needs data from memory, from memory again, starts first */
+    double slots[DEPTHS];       /* machine instructions that need it; all; both of what comes behind it, too */
+    struct way stored[2];                 /* the last store to shared, to global memory starts */
+    struct way group[COPY_GROUPS], open; /* when what cp.async fetches is there */
     /* of the instruction: when it can start, and when its result is there */
     struct way start, result;
+    /* of the phase */
+    struct node *node; /* of blocks, and where the phase begins */
+    uint32_t root;     /* its node */
+    uint32_t *order, norder, *todo;
+    double *weight;          /* by first instruction of a node: how often phases that reach it were begun */
+    double begun;            /* by so many warps each time */
+    struct chain_phase *out; /* NULL: only what goes on behind barriers */
+    struct state *carried; /* by phase */
+    const struct sim_phase *phase;
+    size_t phases;
+    bool carries;
 };
 
 /* ---- one instruction ---- */
@@ -89,7 +196,7 @@ static bool has(const struct ptx_opcode *op, const char *word)
 
 static bool is_shared(const struct ptx_opcode *op)
 {
-    return has(op, "shared") || has(op, "shared::cta");
+    return has(op, "shared") || has(op, "shared::cta") || has(op, "shared::cluster");
 }
 
 static double each(uint64_t count, const struct sim_counts *c)
@@ -102,7 +209,13 @@ static double shared_latency(const struct ptx_opcode *op, const struct sim_count
     const double further = each(c->smem_wavefronts, c) - 1;
     if (is(op, "atom") && has(op, "f32"))
         return LAT_SHARED_CAS * each(c->lanes, c);
-    return LAT_SHARED + (further > 0 ? LAT_WAVEFRONT * further : 0);
+    return (has(op, "shared::cluster") ? LAT_CLUSTER : LAT_SHARED) +
+           (further > 0 ? LAT_WAVEFRONT * further : 0);
+}
+
+static double global_latency(const struct sim_counts *c)
+{
+    return LAT_L2 + each(c->global_sectors, c);
 }
 
 static void add_memory(struct way *w, const struct ptx_opcode *op, const struct sim_counts *c)
@@ -112,201 +225,804 @@ static void add_memory(struct way *w, const struct ptx_opcode *op, const struct 
     else if (is_shared(op))
         extend(w, CHAIN_shared, shared_latency(op, c));
     else
-        extend(w, CHAIN_global, LAT_L2 + each(c->global_sectors, c));
+        extend(w, CHAIN_global, global_latency(c));
 }
 
 /* Instructions that are no plain arithmetic; false: it is. */
-static bool add_special(struct way *w, const struct ptx_opcode *op, const struct sim_counts *c)
+static bool add_special(struct way *w, enum kind kind, const struct ptx_opcode *op,
+                        const struct sim_counts *c)
 {
-    if (is(op, "ld") || is(op, "ldu") || is(op, "atom"))
+    switch (kind) {
+    case LOADS:
         add_memory(w, op, c);
-    else if (is(op, "ldmatrix"))
+        return true;
+    case LDMATRIX:
         extend(w, CHAIN_shared, LAT_LDMATRIX);
-    else if (is(op, "mma"))
+        return true;
+    case MMA:
         extend(w, CHAIN_tensor, LAT_TENSOR);
-    else if (is(op, "wmma") && has(op, "mma"))
+        return true;
+    case WMMA:
         extend(w, CHAIN_tensor, 2 * LAT_TENSOR); /* two products, one after the other */
-    else if (is(op, "wmma"))
-        add_memory(w, op, c);
-    else if (is(op, "shfl"))
+        return true;
+    case FENCES: /* until what was written has come to the L2 */
+        extend(w, CHAIN_global, LAT_L2);
+        return true;
+    case SHUFFLES:
         extend(w, CHAIN_shuffle, LAT_SHUFFLE);
-    else if (is(op, "vote") || is(op, "match") || is(op, "redux"))
+        return true;
+    case VOTES:
         extend(w, CHAIN_shuffle, LAT_VOTE);
-    else
+        return true;
+    default:
         return false;
-    return true;
+    }
 }
 
-static void visit_reads(void *ctx, int32_t reg, enum flow_use use)
+/* Of more than a block: others see what was written before. A cluster's arrival is one to the machine, too. */
+static bool is_fence(const struct ptx_opcode *op)
 {
-    struct chain *c = ctx;
-    if (use == FLOW_READS && c->of[reg] == c->number && c->ready[reg].length > c->start.length)
-        c->start = c->ready[reg];
+    const bool wide = has(op, "gl") || has(op, "gpu") || has(op, "sys") || has(op, "cluster");
+    return (is(op, "membar") && wide) ||
+           (is(op, "barrier") && has(op, "cluster") && has(op, "arrive") && !has(op, "relaxed"));
 }
 
-static void visit_writes(void *ctx, int32_t reg, enum flow_use use)
+static enum kind kind_of(const struct ptx_opcode *op)
 {
-    struct chain *c = ctx;
-    if (use != FLOW_WRITES)
-        return;
+    static const struct {
+        const char *base;
+        enum kind kind;
+    } kinds[] = {{"ld", LOADS},      {"ldu", LOADS},  {"atom", LOADS},  {"ldmatrix", LDMATRIX},
+                 {"mma", MMA},       {"wmma", WMMA},  {"shfl", SHUFFLES}, {"vote", VOTES},
+                 {"match", VOTES},   {"redux", VOTES}, {"cp", COPIES}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (is(op, kinds[i].base))
+            return kinds[i].kind == WMMA && !has(op, "mma") ? LOADS : kinds[i].kind;
+    return is_fence(op) ? FENCES : PLAIN;
+}
+
+static struct fact fact_of(const struct ptx_opcode *op)
+{
+    struct fact f = {.kind = kind_of(op),
+                     .store = is(op, "st") || is(op, "atom") || is(op, "red"),
+                     .shared = is_shared(op) || is(op, "ldmatrix")};
+    f.ordered = (f.store || is(op, "ld") || is(op, "ldmatrix")) && !has(op, "param") && !has(op, "nc");
+    f.spins = f.kind == FENCES || (is_shared(op) && is(op, "atom") && has(op, "f32"));
+    statics_add(op, 1, &f.machine);
+    return f;
+}
+
+static void later(struct way *w, const struct way *than)
+{
+    if (than->length > w->length)
+        *w = *than;
+}
+
+static void read_register(struct chain *c, int32_t reg)
+{
+    if (c->of[reg] == c->number)
+        later(&c->start, &c->ready[reg]);
+}
+
+static void write_register(struct chain *c, int32_t reg)
+{
+    if (c->of[reg] != c->number)
+        c->wrote[c->nwrote++] = reg;
     c->of[reg] = c->number;
     c->ready[reg] = c->result;
 }
 
-/* cp.async: the copy goes on by itself, who waits for it waits for all. */
-static void take_copy(struct chain *c, const struct ptx_opcode *op, const struct sim_counts *counts)
+static void commit_group(struct chain *c)
 {
-    if (has(op, "wait_group") || has(op, "wait_all")) {
-        if (c->copied.length > c->start.length)
-            c->start = c->copied;
-    } else if (!has(op, "commit_group")) {
-        c->copied = c->start;
-        extend(&c->copied, CHAIN_global, LAT_L2 + each(counts->global_sectors, counts));
+    if (c->now.groups == COPY_GROUPS) { /* the two oldest become one */
+        later(&c->group[1], &c->group[0]);
+        memmove(c->group, c->group + 1, (COPY_GROUPS - 1) * sizeof *c->group);
+        c->now.groups--;
+    }
+    c->group[c->now.groups++] = c->open;
+    c->open = (struct way){.length = 0};
+}
+
+/* Waits for all groups but the newest `spared`. */
+static void wait_groups(struct chain *c, uint64_t spared)
+{
+    const int n = spared < (uint64_t)c->now.groups ? c->now.groups - (int)spared : 0;
+    for (int i = 0; i < n; i++)
+        later(&c->start, &c->group[i]);
+    memmove(c->group, c->group + n, (size_t)(c->now.groups - n) * sizeof *c->group);
+    c->now.groups -= n;
+}
+
+/* cp.async: the copy goes on by itself, who waits for it waits for its group. */
+static void take_copy(struct chain *c, const struct ptx_insn *in, const struct sim_counts *counts)
+{
+    const struct ptx_operand *o = in->noperands ? &c->f->operands[in->operand] : NULL;
+    if (has(in->op, "commit_group")) {
+        commit_group(c);
+    } else if (has(in->op, "wait_all") || has(in->op, "wait_group")) {
+        if (has(in->op, "wait_all"))
+            commit_group(c);
+        wait_groups(c, o && o->kind == PTX_IMM ? o->imm : 0);
+        later(&c->stored[0], &c->start); /* loads of what was copied come behind it */
+    } else {
+        struct way copied = c->start;
+        extend(&copied, CHAIN_global, global_latency(counts));
+        later(&c->open, &copied);
     }
     c->result = c->start;
+}
+
+/* A load stays behind a store that may be to its place. */
+static void keep_order(struct chain *c, const struct fact *x)
+{
+    if (!x->ordered)
+        return;
+    struct way *stored = &c->stored[!x->shared];
+    later(&c->start, stored);
+    if (x->store)
+        *stored = c->start;
+}
+
+static void add_statics(struct statics *to, const struct statics *s)
+{
+    for (int i = 0; i < SIM_PIPE_COUNT; i++)
+        to->pipe[i] += s->pipe[i];
+    to->total += s->total;
+}
+
+/* Of what `w` has beyond `from` only a part. */
+static void shorten(struct way *w, const struct way *from, double part)
+{
+    struct way x = *from;
+    add_way(&x, w, part);
+    add_way(&x, from, -part);
+    x.last = w->last;
+    *w = x;
+}
+
+/* An instruction starts: when the piece can end, and what has to be issued behind the data that it needs. */
+static void note_start(struct chain *c, const struct way *start, double slots)
+{
+    const int depth = (int)fmin(start->trips + 0.5, DEPTHS - 1);
+    later(&c->longest, start);
+    c->longest_cold = fmax(c->longest_cold, cold_of(start));
+    for (int d = 0; d <= depth; d++) {
+        if (!(c->slots[d] > 0) || start->length < c->arrival[d].length)
+            c->arrival[d] = *start;
+        c->slots[d] += slots;
+    }
 }
 
 static void take(struct chain *c, uint32_t i)
 {
     const struct ptx_insn *in = &c->f->insns[i];
-    const double before = c->machine.total;
-    if (c->p->insn[i].part_of == i) /* else another makes its access */
-        statics_add(in->op, 1, &c->machine);
+    const struct fact *x = &c->fact[in->op->id];
+    const bool own = c->p->insn[i].part_of == i; /* else another makes its access */
+    const double slots = own ? x->machine.total : 0, fetch = c->far ? FETCH : 1;
     c->start = (struct way){.length = 0};
-    flow_registers(c->f, in, visit_reads, c);
+    for (size_t k = c->use_from[i]; k < c->use_from[i + 1]; k++)
+        if (!c->use[k].writes)
+            read_register(c, c->use[k].reg);
+    keep_order(c, x);
     c->result = c->start;
-    if (is(in->op, "cp"))
-        take_copy(c, in->op, &c->insn[i]);
-    else if (!add_special(&c->result, in->op, &c->insn[i])) {
+    if (x->kind == COPIES)
+        take_copy(c, in, &c->insn[i]);
+    else if (x->kind == LOADS && c->taken < 1) { /* else nobody waits */
+        add_special(&c->result, x->kind, in->op, &c->insn[i]);
+        shorten(&c->result, &c->start, c->taken);
+    }
+    else if (!add_special(&c->result, x->kind, in->op, &c->insn[i])) {
         const bool xu = c->p->insn[i].pipe == SIM_PIPE_xu;
-        const double slots = c->machine.total - before;
         extend(&c->result, xu ? CHAIN_xu : CHAIN_alu,
                LAT_ALU * slots + (xu ? LAT_XU - LAT_ALU : 0));
     }
-    flow_registers(c->f, in, visit_writes, c);
-    if (c->result.length > c->longest.length)
-        c->longest = c->result;
+    for (size_t k = c->use_from[i]; k < c->use_from[i + 1]; k++)
+        if (c->use[k].writes)
+            write_register(c, c->use[k].reg);
+    note_start(c, x->spins ? &c->result : &c->start, fetch * slots);
 }
 
 /* ---- pieces ---- */
 
-/* From `first` to before `end`, or behind the first barrier: returns where it ended. */
-static uint32_t take_piece(struct chain *c, uint32_t first, uint32_t end)
+static struct way way_of(const struct wait *w)
 {
-    uint32_t i = first;
-    bool barrier = false;
+    struct way x = {.length = fmax(w->left, 0), .last = w->part};
+    x.cycles[w->part] = x.length;
+    x.trips = fmax(0, fmax(w->cold, 0) - x.length) / CHAIN_DRAM_MORE;
+    return x;
+}
+
+static struct wait wait_of(const struct way *w, double end, double end_cold)
+{
+    return (struct wait){
+        .left = w->length - end, .cold = cold_of(w) - end_cold, .part = w->last};
+}
+
+static void open_piece(struct chain *c, double share)
+{
+    struct state *s = &c->now;
     c->number++;
-    c->longest = c->copied = (struct way){.length = 0};
-    c->machine = (struct statics){.total = 0};
-    for (; i < end && !barrier; i++) {
-        take(c, i);
-        barrier = c->p->insn[i].barrier;
+    c->nwrote = 0;
+    c->share = share;
+    c->longest = (struct way){.length = 0};
+    c->stored[0] = c->stored[1] = c->longest;
+    c->longest_cold = 0;
+    memset(c->slots, 0, sizeof c->slots);
+    for (size_t i = 0; i < s->n; i++) {
+        c->of[s->reg[i].reg] = c->number;
+        c->ready[s->reg[i].reg] = way_of(&s->reg[i].wait);
+        c->wrote[c->nwrote++] = s->reg[i].reg;
     }
-    if (c->machine.total > c->longest.length) {
-        c->longest = (struct way){.length = 0};
-        extend(&c->longest, CHAIN_issue, c->machine.total);
-    }
-    if (barrier)
-        extend(&c->longest, CHAIN_barrier, LAT_BARRIER);
-    return i;
+    for (int i = 0; i < s->groups; i++)
+        c->group[i] = way_of(&s->group[i]);
+    c->open = way_of(&s->open);
 }
 
-/* ---- phases ---- */
-
-struct walk {
-    struct chain *c;
-    bool *seen; /* flow blocks */
-    uint32_t *todo, ntodo;
-    double *weight; /* by first instruction of a piece: how often phases that reach it were begun */
-    double times;   /* this phase was */
-    struct chain_phase *out; /* NULL: only weigh */
-};
-
-static void go_on(struct walk *w, const struct flow_block *b)
+/* What goes on behind the piece, of which so much has passed. */
+static void keep_pending(struct chain *c, double end, double end_cold)
 {
-    for (uint32_t k = 0; k < b->nnext; k++)
-        if (!w->seen[b->next[k]]) {
-            w->seen[b->next[k]] = true;
-            w->todo[w->ntodo++] = b->next[k];
-        }
+    struct state *s = &c->now;
+    const size_t before = s->n;
+    s->n = 0;
+    for (uint32_t i = 0; i < c->nwrote && s->n < PENDING_MOST; i++) {
+        const struct way *w = &c->ready[c->wrote[i]];
+        const bool old = i < before && w->length == fmax(s->reg[i].wait.left, 0);
+        const double part = old ? c->share : 1; /* who goes by has not waited */
+        const struct wait x = wait_of(w, part * end, part * end_cold);
+        if (!is_pending(&x))
+            continue;
+        xgrow((void **)&s->reg, &s->cap, s->n + 1, sizeof *s->reg);
+        s->reg[s->n++] = (struct pending){c->wrote[i], x};
+    }
+    for (int i = 0; i < s->groups; i++)
+        s->group[i] = wait_of(&c->group[i], end, end_cold);
+    s->open = wait_of(&c->open, end, end_cold);
 }
 
-/* A piece that several phases reach is shared by how often they were begun. */
-static void add_piece(struct walk *w, uint32_t first)
+/* Adds the open piece to `sum`: its longest chain, or what it has to issue, all of it or behind what came from memory. */
+static void close_piece(struct chain *c, struct way *sum)
 {
-    const struct chain *c = w->c;
-    if (!w->out) {
-        w->weight[first] += w->times;
+    if (!(c->share > 0))
         return;
+    struct way end = c->longest;
+    double cold = c->longest_cold;
+    for (int d = 0; d < DEPTHS && c->slots[d] > 0; d++) {
+        struct way x = d ? c->arrival[d] : (struct way){.length = 0};
+        extend(&x, CHAIN_issue, c->slots[d]);
+        later(&end, &x);
+        cold = fmax(cold, cold_of(&x));
     }
-    const double share = w->weight[first] > 0 ? w->times / w->weight[first] : 0,
-                 times = share * (double)c->insn[first].executions;
-    for (int i = 0; i < CHAIN_PARTS_COUNT; i++)
-        w->out->cycles[i] += times * c->longest.cycles[i];
-    w->out->trips += times * c->longest.trips;
-    for (int i = 0; i < SIM_PIPE_COUNT; i++)
-        w->out->machine.pipe[i] += times * c->machine.pipe[i];
-    w->out->machine.total += times * c->machine.total;
+    end.trips = fmax(0, cold - end.length) / CHAIN_DRAM_MORE;
+    keep_pending(c, end.length, end.length + end.trips * CHAIN_DRAM_MORE);
+    add_way(sum, &end, c->share);
+    c->share = 0;
 }
 
-/* The piece of block `b` from `first` on, and where control goes from there without a barrier. */
-static void walk_block(struct walk *w, const struct flow_block *b, uint32_t first)
+/* ---- a phase as a graph ---- */
+
+static double count_of(const struct chain *c, uint32_t n)
 {
-    bool barrier = false;
-    if (first < b->end) {
-        const uint32_t end = take_piece(w->c, first, b->end);
-        add_piece(w, first);
-        barrier = w->c->p->insn[end - 1].barrier;
-    }
-    if (!barrier)
-        go_on(w, b);
+    const uint32_t first = c->node[n].first;
+    if (c->node[n].end <= first)
+        return 0;
+    return c->weight[first] > 0 ? (double)c->insn[first].executions / c->weight[first] : 0;
 }
 
-static void walk_phase(struct walk *w, uint32_t from)
+static const struct flow_block *block_of(const struct chain *c, uint32_t n)
 {
-    const struct flow *flow = w->c->flow;
-    memset(w->seen, 0, flow->nblocks * sizeof *w->seen);
-    w->ntodo = 0;
-    walk_block(w, &flow->blocks[flow->block_of[from]], from);
-    while (w->ntodo) {
-        const struct flow_block *b = &flow->blocks[w->todo[--w->ntodo]];
-        walk_block(w, b, b->first);
+    const uint32_t block =
+        n < c->flow->nblocks ? n : c->flow->block_of[c->node[n].end ? c->node[n].end - 1 : 0];
+    return &c->flow->blocks[block];
+}
+static size_t phase_of(const struct chain *c, int64_t begins)
+{
+    size_t lo = 0, hi = c->phases;
+    while (lo < hi) {
+        const size_t mid = lo + (hi - lo) / 2;
+        if (c->phase[mid].begins < begins)
+            lo = mid + 1;
+        else
+            hi = mid;
     }
+    return lo;
 }
 
-static void walk_all(struct walk *w, const struct sim_phase *phase, size_t phases,
-                     struct chain_phase *out)
+/* Whether a phase ends with the instruction. Where only some warps of the block meet it goes on. */
+static bool ends_phase(const struct chain *c, uint32_t i)
 {
-    for (int adds = 0; adds < 2; adds++)
-        for (size_t i = 0; i < phases; i++) {
-            w->times = (double)phase[i].times;
-            w->out = adds ? &out[i] : NULL;
-            walk_phase(w, phase[i].begins < 0 ? 0 : (uint32_t)phase[i].begins + 1);
+    const size_t k = c->p->insn[i].barrier ? phase_of(c, i) : c->phases;
+    return k < c->phases && c->phase[k].begins == i;
+}
+
+/* Whether a branch around it is none to the machine: so few instructions become predicated ones. */
+static bool is_arm(const struct chain *c, uint32_t n)
+{
+    const struct flow_block *b = &c->flow->blocks[n];
+    return n + 1 < c->flow->nblocks && b->nprev == 1 && b->nnext == 1 && b->next[0] != n &&
+           b->prev[0] != n && c->flow->blocks[b->prev[0]].nnext == 2 &&
+           c->node[n].end == b->end && !c->node[n].barrier && b->end - b->first <= ARM_MOST;
+}
+
+/* Of a block that its predecessors, or branches that become predicates, alone lead to: what they lead to is one piece. */
+static bool is_joined(const struct chain *c, uint32_t n)
+{
+    const struct flow_block *b = &c->flow->blocks[n];
+    uint32_t from = NONE;
+    for (uint32_t i = 0; i < b->nprev; i++) {
+        const uint32_t p = b->prev[i], by = c->node[p].arm ? c->flow->blocks[p].prev[0] : p;
+        if (from != NONE && by != from)
+            return false;
+        from = by;
+    }
+    if (from == NONE || from == n || c->node[from].barrier)
+        return false;
+    const struct flow_block *f = &c->flow->blocks[from];
+    for (uint32_t i = 0; i < f->nnext; i++) /* nothing else leaves it */
+        if (f->next[i] != n && !c->node[f->next[i]].arm)
+            return false;
+    return true;
+}
+
+static void find_nodes(struct chain *c)
+{
+    const struct flow *flow = c->flow;
+    for (uint32_t n = 0; n < flow->nblocks; n++) {
+        struct node *x = &c->node[n];
+        *x = (struct node){.first = flow->blocks[n].first, .end = flow->blocks[n].end};
+        for (uint32_t i = x->first; i < x->end && !x->barrier; i++) {
+            x->slots += c->fact[c->f->insns[i].op->id].machine.total;
+            if (ends_phase(c, i)) {
+                x->barrier = true;
+                x->end = i + 1;
+            }
         }
+    }
+    for (uint32_t n = 0; n < flow->nblocks; n++)
+        c->node[n].arm = is_arm(c, n);
+    for (uint32_t n = 0; n < flow->nblocks; n++)
+        c->node[n].joined = c->node[n].arm || is_joined(c, n);
+    for (uint32_t i = 0; i < c->f->nlabels; i++)
+        if (c->f->labels[i].nounroll)
+            c->rolled[flow->block_of[c->f->labels[i].insn]] = true;
+}
+
+/* Loops lie in the text as a whole: from their header to the last branch back to it. */
+static void find_far(struct chain *c)
+{
+    const struct flow *flow = c->flow;
+    double *least = xcalloc(flow->nblocks + 1u, sizeof *least),
+           *upto = xcalloc(flow->nblocks + 2u, sizeof *upto);
+    for (uint32_t n = 0; n < flow->nblocks; n++) {
+        upto[n + 1] = upto[n];
+        for (uint32_t i = flow->blocks[n].first; i < flow->blocks[n].end; i++)
+            upto[n + 1] += c->fact[c->f->insns[i].op->id].machine.total;
+        least[n] = INFINITY;
+    }
+    for (uint32_t h = 0; h < flow->nblocks; h++) {
+        uint32_t last = h;
+        bool loop = false;
+        for (uint32_t i = 0; i < flow->blocks[h].nprev; i++)
+            if (flow->blocks[h].prev[i] >= h) {
+                loop = true;
+                last = flow->blocks[h].prev[i] > last ? flow->blocks[h].prev[i] : last;
+            }
+        for (uint32_t n = h; loop && n <= last; n++)
+            least[n] = fmin(least[n], upto[last + 1] - upto[h]);
+    }
+    for (uint32_t n = 0; n < flow->nblocks; n++)
+        c->node[n].far = least[n] > NEAR_CODE;
+    free(least);
+    free(upto);
+}
+
+/* Where the phase begins: the rest of the block behind `from`. */
+static void set_begin(struct chain *c, uint32_t from)
+{
+    struct node *x = &c->node[c->flow->nblocks];
+    const struct flow_block *b = &c->flow->blocks[c->flow->block_of[from]];
+    *x = (struct node){
+        .first = from, .end = b->end > from ? b->end : from, .up = c->root, .child = NONE,
+        .far = c->node[c->flow->block_of[from]].far};
+    for (uint32_t i = from; i < x->end && !x->barrier; i++)
+        if (ends_phase(c, i)) {
+            x->barrier = true;
+            x->end = i + 1;
+        }
+}
+
+static bool leads_on(const struct chain *c, uint32_t n)
+{
+    return c->node[n].reached && !c->node[n].barrier;
+}
+
+/* Nodes that are reached before the next barrier, in reverse postorder. */
+static void order_nodes(struct chain *c, uint32_t begin)
+{
+    uint32_t depth = 0, n = 0;
+    c->todo[depth++] = begin;
+    c->todo[depth++] = 0;
+    c->node[begin].reached = true;
+    while (depth) {
+        const uint32_t at = c->todo[depth - 2], k = c->todo[depth - 1]++;
+        const struct flow_block *b = block_of(c, at);
+        if (c->node[at].barrier || k >= b->nnext) {
+            c->order[n++] = at;
+            depth -= 2;
+        } else if (!c->node[b->next[k]].reached) {
+            c->node[b->next[k]].reached = true;
+            c->todo[depth++] = b->next[k];
+            c->todo[depth++] = 0;
+        }
+    }
+    for (uint32_t i = 0; i < n / 2; i++) {
+        const uint32_t x = c->order[i];
+        c->order[i] = c->order[n - 1 - i];
+        c->order[n - 1 - i] = x;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        c->node[c->order[i]].order = i;
+    c->norder = n;
+}
+
+/* The outermost loop known so far that n is in, as its header; n itself: none. NONE: too deep. */
+static uint32_t outermost(const struct chain *c, uint32_t n)
+{
+    for (int i = 0; i < NEST_MOST; i++) {
+        if (c->node[n].up == c->root)
+            return n;
+        n = c->node[n].up;
+    }
+    return NONE;
+}
+
+/* What leads to the header's back edges is its loop. */
+static void flood_loop(struct chain *c, uint32_t h, uint32_t ntodo)
+{
+    struct node *head = &c->node[h];
+    head->head = true;
+    while (ntodo) {
+        const uint32_t x = outermost(c, c->todo[--ntodo]);
+        if (x == NONE || x == h || c->node[x].order <= head->order)
+            continue;
+        c->node[x].up = h;
+        if (c->node[x].head && c->node[x].height + 1 > head->height)
+            head->height = c->node[x].height + 1;
+        const struct flow_block *b = &c->flow->blocks[x];
+        for (uint32_t i = 0; i < b->nprev; i++)
+            if (leads_on(c, b->prev[i]))
+                c->todo[ntodo++] = b->prev[i];
+    }
+}
+
+static void find_loops(struct chain *c)
+{
+    for (uint32_t i = c->norder; i-- > 0;) {
+        const uint32_t h = c->order[i];
+        uint32_t ntodo = 0;
+        if (h >= c->flow->nblocks) /* nothing leads to where the phase begins */
+            continue;
+        const struct flow_block *b = &c->flow->blocks[h];
+        bool head = false;
+        for (uint32_t k = 0; k < b->nprev; k++)
+            if (leads_on(c, b->prev[k]) && c->node[b->prev[k]].order >= i) {
+                c->todo[ntodo++] = b->prev[k];
+                head = true;
+            }
+        if (head)
+            flood_loop(c, h, ntodo);
+    }
+    for (uint32_t i = c->norder; i-- > 0;) {
+        struct node *x = &c->node[c->order[i]], *up = &c->node[x->up];
+        x->next = up->child;
+        up->child = c->order[i];
+    }
+}
+
+/* ---- a phase ---- */
+
+static void wait_longer(struct wait *to, const struct wait *w)
+{
+    if (w->cold > to->cold || (w->cold == to->cold && w->left > to->left))
+        *to = *w;
+}
+
+/* What goes on behind the barrier: the longest of what comes there. */
+static void carry(struct chain *c, uint32_t barrier)
+{
+    const size_t i = phase_of(c, barrier);
+    if (!c->carries || i >= c->phases || c->phase[i].begins != barrier)
+        return;
+    struct state *to = &c->carried[i];
+    const struct state *s = &c->now;
+    for (size_t k = 0; k < s->n; k++) {
+        size_t at = 0;
+        while (at < to->n && to->reg[at].reg != s->reg[k].reg)
+            at++;
+        if (at == to->n) {
+            xgrow((void **)&to->reg, &to->cap, to->n + 1, sizeof *to->reg);
+            to->reg[to->n++] = s->reg[k];
+        }
+        wait_longer(&to->reg[at].wait, &s->reg[k].wait);
+    }
+    for (int k = 1; k <= s->groups; k++) { /* from the newest on */
+        if (k > to->groups) {
+            memmove(to->group + 1, to->group, (size_t)to->groups * sizeof *to->group);
+            to->group[0] = (struct wait){.left = 0};
+            to->groups++;
+        }
+        wait_longer(&to->group[to->groups - k], &s->group[s->groups - k]);
+    }
+    wait_longer(&to->open, &s->open);
+}
+
+static void copy_state(struct state *to, const struct state *s)
+{
+    struct pending *reg = to->reg;
+    const size_t cap = to->cap;
+    *to = *s;
+    to->reg = reg;
+    to->cap = cap;
+    for (size_t i = to->n = 0; i < s->n; i++) {
+        xgrow((void **)&to->reg, &to->cap, i + 1, sizeof *to->reg);
+        to->reg[to->n++] = s->reg[i];
+    }
+}
+
+/* The piece ends with warps that meet: all of the block, or some. */
+static void meet(struct chain *c, uint32_t barrier, struct way *sum)
+{
+    const double share = c->share;
+    struct way meeting = {.length = 0};
+    extend(&meeting, CHAIN_barrier,
+           has(c->f->insns[barrier].op, "cluster") ? LAT_CLUSTER : LAT_BARRIER);
+    close_piece(c, sum);
+    add_way(sum, &meeting, share);
+}
+
+/* A node, `rounds` times as one; of those around it `all` are executed. */
+static void run_node(struct chain *c, uint32_t n, int rounds, double all, struct way *sum)
+{
+    const struct node *x = &c->node[n];
+    const double count = count_of(c, n), share = fmin(1, count / all);
+    if (count <= 0)
+        return;
+    if (!x->joined || !(c->share > 0)) {
+        close_piece(c, sum);
+        open_piece(c, share);
+    }
+    c->far = x->far;
+    c->taken = x->arm ? fmin(1, count / count_of(c, block_of(c, n)->prev[0])) : 1;
+    for (int k = 0; k < rounds; k++)
+        for (uint32_t i = x->first; i < x->end; i++) {
+            take(c, i);
+            if (!c->p->insn[i].barrier)
+                continue;
+            meet(c, i, sum);
+            if (i + 1 < x->end)
+                open_piece(c, share);
+        }
+    if (x->barrier)
+        carry(c, x->end - 1);
+}
+
+static void run_loop(struct chain *c, uint32_t h, double all, struct way *sum);
+
+static void run_region(struct chain *c, uint32_t region, double all, struct way *sum)
+{
+    for (uint32_t n = c->node[region].child; n != NONE; n = c->node[n].next) {
+        if (c->node[n].head)
+            run_loop(c, n, all, sum);
+        else
+            run_node(c, n, 1, all, sum);
+    }
+}
+
+/* How often a loop is begun. */
+static double entries_of(const struct chain *c, uint32_t h, double count)
+{
+    const struct flow_block *b = &c->flow->blocks[h];
+    const uint32_t begin = c->order[0];
+    double entries = begin == h ? c->begun : 0;
+    if (begin != h && begin >= c->flow->nblocks && leads_on(c, begin)) {
+        const struct flow_block *from = block_of(c, begin);
+        for (uint32_t i = 0; i < from->nnext; i++)
+            entries += from->next[i] == h ? count_of(c, begin) : 0;
+    }
+    for (uint32_t i = 0; i < b->nprev; i++)
+        if (leads_on(c, b->prev[i]) && c->node[b->prev[i]].order < c->node[h].order)
+            entries += count_of(c, b->prev[i]);
+    return entries > 0 && entries < count ? entries : count;
+}
+
+/* Rounds of a loop that ptxas makes one: of a straight one, where nobody forbids it. */
+static int unrolled(const struct chain *c, uint32_t h, double turns)
+{
+    const struct node *x = &c->node[h];
+    const bool can = x->child == NONE && !c->rolled[h] && x->slots <= UNROLL_MOST;
+    return can ? (int)fmax(1, fmin(UNROLLED, turns)) : 1;
+}
+
+/* The first round, and the second for all further ones: it finds under way what the first has begun. Where groups of copies
+ * run ahead some more, until who waits for them has the oldest. */
+static void run_loop(struct chain *c, uint32_t h, double all, struct way *sum)
+{
+    const double count = count_of(c, h);
+    if (count <= 0)
+        return;
+    const double entries = entries_of(c, h, count), share = fmin(1, entries / all);
+    const int rounds = unrolled(c, h, count / entries);
+    const double turns = count / entries / rounds;
+    close_piece(c, sum);
+    for (double left = turns, k = 0, last = 0; left > 0 && !last; k++) {
+        struct way round = {.length = 0};
+        run_node(c, h, rounds, count, &round);
+        run_region(c, h, count, &round);
+        close_piece(c, &round);
+        last = left <= 1 || c->node[h].height >= TWICE_MOST || k + 1 >= LOOKED_AT ||
+               (k > 0 && c->now.groups < 2);
+        add_way(sum, &round, share * (last ? left : 1));
+        left--;
+    }
+}
+
+/* Without a barrier at its end all that goes on is waited for. */
+static void drain(struct chain *c, struct way *sum)
+{
+    struct way rest = {.length = 0};
+    for (size_t i = 0; i < c->now.n; i++) {
+        const struct way w = way_of(&c->now.reg[i].wait);
+        later(&rest, &w);
+    }
+    add_way(sum, &rest, 1);
+}
+
+static void add_machine(struct chain *c, struct chain_phase *out, double times)
+{
+    for (uint32_t k = 0; k < c->norder; k++) {
+        const uint32_t n = c->order[k];
+        const struct node *x = &c->node[n];
+        const double count = times * count_of(c, n);
+        struct statics s = {.total = 0};
+        for (uint32_t i = x->first; i < x->end; i++)
+            if (c->p->insn[i].part_of == i)
+                add_statics(&s, &c->fact[c->f->insns[i].op->id].machine);
+        for (int i = 0; i < SIM_PIPE_COUNT; i++)
+            out->machine.pipe[i] += count * s.pipe[i];
+        out->machine.total += count * s.total;
+    }
+}
+
+/* The graph of phase i. */
+static void draw_phase(struct chain *c, size_t i)
+{
+    const uint32_t nblocks = c->flow->nblocks,
+                   from = c->phase[i].begins < 0 ? 0 : (uint32_t)c->phase[i].begins + 1,
+                   block = c->flow->block_of[from];
+    for (uint32_t n = 0; n <= c->root; n++) {
+        struct node *x = &c->node[n];
+        x->reached = x->head = false;
+        x->up = c->root;
+        x->child = NONE;
+        x->height = 0;
+    }
+    if (c->flow->blocks[block].first != from)
+        set_begin(c, from);
+    order_nodes(c, c->flow->blocks[block].first == from ? block : nblocks);
+    find_loops(c);
+}
+
+static void run_phase(struct chain *c, size_t i)
+{
+    struct way sum = {.length = 0};
+    c->share = 0;
+    copy_state(&c->now, &c->carried[i]);
+    run_region(c, c->root, c->begun, &sum);
+    close_piece(c, &sum);
+    drain(c, &sum);
+    if (!c->out)
+        return;
+    const double times = (double)c->phase[i].times * c->begun;
+    for (int k = 0; k < CHAIN_PARTS_COUNT; k++)
+        c->out[i].cycles[k] = times * sum.cycles[k];
+    c->out[i].trips = times * sum.trips;
+    add_machine(c, &c->out[i], (double)c->phase[i].times);
+}
+
+/* First what pieces several phases share, then what goes on behind barriers, then the times. */
+static void run_all(struct chain *c, double *weight, struct chain_phase *out)
+{
+    for (int turn = 0; turn < 3; turn++)
+        for (size_t i = 0; i < c->phases; i++) {
+            const double times = (double)c->phase[i].times;
+            const int64_t at = c->phase[i].begins;
+            if (!(times > 0))
+                continue;
+            draw_phase(c, i);
+            c->begun = (double)c->insn[at < 0 ? 0 : at].executions / times;
+            c->carries = turn == 1;
+            c->out = turn == 2 ? out : NULL;
+            for (uint32_t k = 0; turn == 0 && k < c->norder; k++)
+                weight[c->node[c->order[k]].first] += times;
+            if (turn && c->begun > 0)
+                run_phase(c, i);
+        }
+}
+
+/* ---- the whole ---- */
+
+static void note_use(void *ctx, int32_t reg, enum flow_use use)
+{
+    struct chain *c = ctx;
+    xgrow((void **)&c->use, &c->uses_cap, c->uses + 1, sizeof *c->use);
+    c->use[c->uses++] = (struct use){reg, use == FLOW_WRITES};
+}
+
+static void learn(struct chain *c)
+{
+    const struct ptx_module *m = c->p->module;
+    c->fact = xcalloc(m->nopcodes + 1u, sizeof *c->fact);
+    for (uint32_t i = 0; i < m->nopcodes; i++)
+        c->fact[i] = fact_of(m->opcodes[i]);
+    c->use_from = xcalloc(c->f->ninsns + 1u, sizeof *c->use_from);
+    for (uint32_t i = 0; i < c->f->ninsns; i++) {
+        flow_registers(c->f, &c->f->insns[i], note_use, c);
+        c->use_from[i + 1] = c->uses;
+    }
+}
+
+static void make_room(struct chain *c)
+{
+    const uint32_t nblocks = c->flow->nblocks;
+    size_t edges = 0;
+    for (uint32_t n = 0; n < nblocks; n++)
+        edges += c->flow->blocks[n].nprev;
+    c->root = nblocks + 1;
+    c->node = xcalloc(nblocks + 2u, sizeof *c->node);
+    c->order = xcalloc(nblocks + 2u, sizeof *c->order);
+    c->todo = xcalloc(2 * (nblocks + 2u) + 2 * edges, sizeof *c->todo);
+    c->rolled = xcalloc(nblocks + 1u, sizeof *c->rolled);
+    c->ready = xcalloc(c->f->nregs + 1u, sizeof *c->ready);
+    c->of = xcalloc(c->f->nregs + 1u, sizeof *c->of);
+    c->wrote = xcalloc(c->f->nregs + 1u, sizeof *c->wrote);
+    c->weight = xcalloc(c->f->ninsns + 1u, sizeof *c->weight);
+    c->carried = xcalloc(c->phases + 1, sizeof *c->carried);
+}
+
+static void chain_free(struct chain *c)
+{
+    for (size_t i = 0; i < c->phases; i++)
+        free(c->carried[i].reg);
+    free(c->carried);
+    free(c->now.reg);
+    free(c->fact);
+    free(c->use);
+    free(c->use_from);
+    free(c->node);
+    free(c->order);
+    free(c->todo);
+    free(c->rolled);
+    free(c->ready);
+    free(c->of);
+    free(c->wrote);
+    free(c->weight);
+    flow_free(c->flow);
 }
 
 enum status chain_phases(const struct sim_program *p, const struct sim_counts *insn,
                          const struct sim_phase *phase, size_t phases, struct chain_phase *out,
                          struct err *err)
 {
-    const struct ptx_function *f = p->function;
-    struct chain c = {.p = p, .f = f, .insn = insn};
-    const enum status st = flow_new(f, &c.flow, err);
+    struct chain c = {
+        .p = p, .f = p->function, .insn = insn, .phase = phase, .phases = phases};
     memset(out, 0, phases * sizeof *out);
+    const enum status st = flow_new(c.f, &c.flow, err);
     if (st != ST_OK)
         return st;
-    struct walk w = {.c = &c};
-    c.ready = xcalloc(f->nregs + 1u, sizeof *c.ready);
-    c.of = xcalloc(f->nregs + 1u, sizeof *c.of);
-    w.seen = xcalloc(c.flow->nblocks + 1u, sizeof *w.seen);
-    w.todo = xcalloc(c.flow->nblocks + 1u, sizeof *w.todo);
-    w.weight = xcalloc(f->ninsns + 1u, sizeof *w.weight);
-    walk_all(&w, phase, phases, out);
-    free(c.ready);
-    free(c.of);
-    free(w.seen);
-    free(w.todo);
-    free(w.weight);
-    flow_free(c.flow);
+    learn(&c);
+    make_room(&c);
+    find_nodes(&c);
+    find_far(&c);
+    run_all(&c, c.weight, out);
+    chain_free(&c);
     return ST_OK;
 }

@@ -426,6 +426,16 @@ static bool read_insn(struct reader *r)
     return true;
 }
 
+/* What a pragma says of the loop whose label stands right before it; others are nothing to us. */
+static bool read_pragma(struct reader *r)
+{
+    struct making *k = &r->making;
+    struct ptx_label *last = (struct ptx_label *)k->labels.items + k->labels.n - 1;
+    if (k->labels.n && last->insn == k->insns.n)
+        last->nounroll |= ptx_read_is(r, "\"nounroll\"");
+    return ptx_read_past(r, ';');
+}
+
 static bool read_directive(struct reader *r)
 {
     if (ptx_read_take_word(r, ".reg"))
@@ -435,7 +445,7 @@ static bool read_directive(struct reader *r)
     if (ptx_read_take_word(r, ".file"))
         return ptx_read_file(r);
     if (ptx_read_take_word(r, ".pragma"))
-        return ptx_read_past(r, ';');
+        return read_pragma(r);
     return ptx_read_variables(r, (struct linkage){0});
 }
 
