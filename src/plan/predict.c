@@ -168,25 +168,51 @@ struct phase_cost phase_cost(const struct predict_phase *ph, const struct predic
     return c;
 }
 
+/* How often blocks began the phase: those of a cluster begin it together. */
+static double begun(const struct predict_phase *ph, const struct predict_pass *p)
+{
+    return ph->times * fmax(1, (double)p->cluster);
+}
+
+/* Each block does it once, however long it is. */
+static bool is_once(const struct predict_phase *ph, const struct predict_pass *p)
+{
+    return fabs(begun(ph, p) - (double)p->blocks) < 0.5;
+}
+
+/* Blocks that have something to do. */
+static double busy_blocks(const struct predict_pass *p)
+{
+    double n = p->length ? 0 : (double)p->blocks;
+    for (int64_t i = 0; p->length && i < p->blocks; i++)
+        n += p->length[i] > 0;
+    return n;
+}
+
+/* What few blocks do that have as much to do as others: those that come last, and combine. Of it the mean has a part, the last
+ * one all. */
+static double late_cycles(const struct predict_phase *ph, const struct predict_pass *p, double busy,
+                          double cycles)
+{
+    enum { FEW = 2 };
+    const double times = begun(ph, p);
+    return times > 0 && times * FEW <= busy ? cycles * ((double)p->blocks / times - 1) : 0;
+}
+
 double cold_share(const struct predict_pass *p, const struct predict_gpu *g)
 {
     return fmin(1, (double)g->sms * (double)p->resident / (double)p->blocks);
 }
 
-/* Each block does it once, however long it is: so often was it begun. */
-static bool is_once(const struct predict_phase *ph, const struct predict_pass *p)
-{
-    return fabs(ph->times - (double)p->blocks) < 0.5;
-}
-
 struct block_cost cost_of(const struct predict_pass *p, const struct predict_gpu *g)
 {
     struct block_cost c = {.lone = 0};
-    const double cold = cold_share(p, g);
+    const double cold = cold_share(p, g), busy = busy_blocks(p);
     double once = 0;
     for (int i = 0; i < p->phases; i++) {
         const struct phase_cost ph = phase_cost(&p->phase[i], p, g, cold);
         c.lone += ph.waits + ph.queue;
+        c.late += late_cycles(&p->phase[i], p, busy, ph.waits + ph.queue);
         once += is_once(&p->phase[i], p) ? ph.waits + ph.queue : 0;
         c.beside |= p->phase[i].cycles > 0;
         for (int k = 0; k < PREDICT_PIPES; k++)
@@ -256,7 +282,11 @@ struct launch_time launch_time(const struct predict_pass *p, const struct predic
                                const struct block_cost *c)
 {
     const double share = (double)p->blocks / g->sms;
-    return p->length ? uneven_blocks(p, g, c, share) : even_blocks(c, share, (double)p->resident);
+    struct launch_time t =
+        p->length ? uneven_blocks(p, g, c, share) : even_blocks(c, share, (double)p->resident);
+    t.cycles += c->late;
+    t.tail += c->late;
+    return t;
 }
 
 double memory_us(const struct predict_pass *p, const struct predict_gpu *g, enum predict_unit *unit)

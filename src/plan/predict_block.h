@@ -10,6 +10,7 @@
 struct block_cost {
     double lone;                  /* S */
     double once;                  /* the share of it that no block is spared, however short it is */
+    double late;                  /* cycles that only the last blocks take beyond the others */
     double pipe;                  /* M, of `busiest` */
     double demand[PREDICT_PIPES]; /* of the whole block */
     enum predict_unit busiest;

@@ -37,7 +37,7 @@ struct sched_map sched_map(const struct kernel_desc *d, const struct param_value
                            const struct shape *s, int pass, int64_t gx)
 {
     struct sched_map m = {.kind = MAP_EVEN, .gx = gx, .shape = s};
-    m.br = param_or(d, v, "BR", 1);
+    m.br = param_or(d, v, "BR", param_or(d, v, "QUERIES", 1));
     m.bc = param_or(d, v, "BC", s->Sk);
     m.splits = param_or(d, v, "SPLITS", 1);
     const int64_t tiles = ceil_div(s->Sq, m.br);

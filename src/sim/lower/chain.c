@@ -39,6 +39,7 @@ enum {
     PENDING_MOST = 512, /* registers whose values are under way */
     NEST_MOST = 32,   /* loops within loops that are told apart */
     LOOKED_AT = 4,  /* rounds of a loop, at most */
+    WORK_MOST = 1 << 24, /* instructions looked at; of foreign code with more each loop is looked at once */
     TWICE_MOST = 3,   /* of them, the innermost ones whose second round is looked at */
 };
 
@@ -157,6 +158,7 @@ struct chain {
     int32_t *wrote;  /* registers of the piece */
     uint32_t nwrote;
     struct state now;
+    uint64_t work; /* instructions looked at */
     /* of the piece */
     double share;                         /* so often a time */
     bool far;     /* of the node that is being looked at */
@@ -538,9 +540,13 @@ static bool ends_phase(const struct chain *c, uint32_t i)
 static bool is_arm(const struct chain *c, uint32_t n)
 {
     const struct flow_block *b = &c->flow->blocks[n];
-    return n + 1 < c->flow->nblocks && b->nprev == 1 && b->nnext == 1 && b->next[0] != n &&
-           b->prev[0] != n && c->flow->blocks[b->prev[0]].nnext == 2 &&
-           c->node[n].end == b->end && !c->node[n].barrier && b->end - b->first <= ARM_MOST;
+    if (n + 1 >= c->flow->nblocks || b->nprev != 1 || b->nnext != 1 || b->next[0] == n ||
+        b->prev[0] == n || c->flow->blocks[b->prev[0]].nnext != 2 || b->end - b->first > ARM_MOST)
+        return false;
+    for (uint32_t i = b->first; i < b->end; i++)
+        if (c->p->insn[i].barrier)
+            return false;
+    return true;
 }
 
 /* Of a block that its predecessors, or branches that become predicates, alone lead to: what they lead to is one piece. */
@@ -790,6 +796,7 @@ static void run_node(struct chain *c, uint32_t n, int rounds, double all, struct
         close_piece(c, sum);
         open_piece(c, share);
     }
+    c->work += x->end - x->first;
     c->far = x->far;
     c->taken = x->arm ? fmin(1, count / count_of(c, block_of(c, n)->prev[0])) : 1;
     for (int k = 0; k < rounds; k++)
@@ -801,8 +808,10 @@ static void run_node(struct chain *c, uint32_t n, int rounds, double all, struct
             if (i + 1 < x->end)
                 open_piece(c, share);
         }
-    if (x->barrier)
+    if (x->barrier) {
         carry(c, x->end - 1);
+        c->now.n = 0; /* the phase that begins there has it */
+    }
 }
 
 static void run_loop(struct chain *c, uint32_t h, double all, struct way *sum);
@@ -858,7 +867,8 @@ static void run_loop(struct chain *c, uint32_t h, double all, struct way *sum)
         run_node(c, h, rounds, count, &round);
         run_region(c, h, count, &round);
         close_piece(c, &round);
-        last = left <= 1 || c->node[h].height >= TWICE_MOST || k + 1 >= LOOKED_AT ||
+        last = left <= 1 || c->node[h].height >= TWICE_MOST || c->work > WORK_MOST ||
+               k + 1 >= LOOKED_AT ||
                (k > 0 && c->now.groups < 2);
         add_way(sum, &round, share * (last ? left : 1));
         left--;
