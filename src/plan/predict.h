@@ -5,11 +5,12 @@
  *
  *     a phase of a lone block takes as long as the chain of dependent instructions of its busiest warp, and the work
  *         of its other warps on the phase's busiest unit; S is the sum over phases
- *     M is what a block asks of the unit that the whole launch asks most of
+ *     M is what a block asks of the unit that the whole launch asks most of; the L2 is one, shared by the SMs that ask
  *     r blocks on an SM take T(r) = S + (r - 1) M: one waits, the others' work comes on top
  *     blocks go out in rounds of as many as are resident; where they differ in length (causal, splits) one by one,
- *         what lies before the first barrier and behind the last being the same for all
- *     a launch takes at least its sectors over the L2's bandwidth and its compulsory bytes over the DRAM's
+ *         what is begun once a block being the same for all; what few blocks begin the last one takes whole
+ *     a launch takes at least its sectors over the L2's bandwidth and its compulsory bytes over the DRAM's; work and memory
+ *         hide each other but for where they are alike (the cube root of their cubes' sum)
  *     each launch costs a constant, the run another
  *
  * Where warpgroups work beside each other (wgmma), a phase takes the cycles that the simulation's clocks gave it
@@ -17,11 +18,11 @@
  *
  * After Zhang & Owens (HPCA 2011: counts times throughputs, the slowest part leads) with what that leaves out,
  * latency that too few warps hide. Latencies are those of chain.h; rates are published ones, see predict_gpu.c.
- * Eight factors, of a device and never of a kernel, absorb what ptxas does with PTX and what is not modelled; all 1:
- * none was fitted. predict_fit.h finds them. The form was chosen, once for all GPUs, on recordings of an H200, of which a third of the
+ * Eight factors, of a device and never of a kernel, absorb what is not modelled; all 1: none was fitted. predict_fit.h finds them. The form was chosen, once for all GPUs, on recordings of an H200, of which a third of the
  * kernels and a third of the shapes were left out and judged it: HACKING.md has the figures.
  *
- * What it does not know: ptxas moves loads ahead over pieces of a loop, spills; a warp's copies and products run beside each other only within a piece without branches; L1 hits.
+ * What it does not know: spills; L1 hits; what one block of many does within a phase that all begin (splitkv_atomic's last one combines); that warps
+ * of different roles (fused_warp_spec) run beside each other.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef ATTNSCOPE_PLAN_PREDICT_H

@@ -50,6 +50,6 @@ for row in "278 B=1 H=1 S=64" "290 B=1 H=1 S=65" "543 B=1 H=1 S=128" "808 B=1 H=
     is "the report's ${row%% *} us" near "${row%% *}" 1.6 "seq_shared ${row#* } D=64 f16"
 done
 is "with rows that are padded it would take half" near 1066 1.4 "seq_shared PAD=1 B=1 H=1 S=512 D=64 f16"
-is "and qtile_seq, which pads and keeps scores in registers, less than a tenth" far 2133 12 "qtile_seq B=1 H=1 S=512 D=64 f16"
+is "and qtile_seq, which pads and keeps scores in registers, less than a tenth" far 2133 10 "qtile_seq B=1 H=1 S=512 D=64 f16"
 
 finish

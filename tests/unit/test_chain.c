@@ -147,7 +147,8 @@ static void guarded_loads_are_one_trip(void)
 {
     struct str s = {0};
     struct chain_phase c[2], chained[2];
-    str_add(&s, LOADS "mov.f32 %f1, %f8;\nmov.f32 %f2, %f8;\nmov.f32 %f3, %f8;\nmov.f32 %f4, %f8;\n");
+    str_add(&s,
+            LOADS "mov.f32 %f1, %f8;\nmov.f32 %f2, %f8;\nmov.f32 %f3, %f8;\nmov.f32 %f4, %f8;\n");
     for (int i = 1; i <= 4; i++)
         str_addf(&s,
                  "setp.gt.u32 %%q%d, %%r1, %d;\n@%%q%d bra L%d;\n"
@@ -268,12 +269,14 @@ static const struct tap_test tests[] = {
     {"a barrier parts phases", a_barrier_parts_phases},
     {"independent ones take issue slots", independent_ones_take_issue_slots},
     {"the busiest warp of a phase is known", the_busiest_warp_is_known},
-    {"loads behind branches are under way together, dependent ones not", guarded_loads_are_one_trip},
+    {"loads behind branches are under way together, dependent ones not",
+     guarded_loads_are_one_trip},
     {"four rounds of a straight loop are one, unless forbidden", straight_loops_are_unrolled},
     {"a load before a barrier is waited for behind it", loads_go_on_behind_barriers},
     {"copies are waited for by their groups", copies_are_waited_for_by_group},
     {"a barrier of some warps ends no phase", barriers_of_some_warps_end_nothing},
-    {"loops of more code than the nearest cache holds are issued at half the rate", long_loops_are_fetched},
+    {"loops of more code than the nearest cache holds are issued at half the rate",
+     long_loops_are_fetched},
 };
 
 TAP_MAIN("chain", tests)

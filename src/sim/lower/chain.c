@@ -29,18 +29,19 @@ enum {
 
 /* What ptxas does, see chain.h. */
 enum {
-    ARM_MOST = 20,    /* instructions of a branch that becomes predicates */
-    UNROLLED = 4,     /* rounds of a loop that it makes one */
-    UNROLL_MOST = 40, /* machine instructions of such a loop */
-    DEPTHS = 3,       /* trips to memory, one after the other, that are told apart in a piece */
-    NEAR_CODE = 768,  /* machine instructions that the nearest cache has room for */
-    FETCH = 2,        /* cycles from one to the next that come from behind it */
-    COPY_GROUPS = 8,  /* of cp.async that are kept apart */
+    ARM_MOST = 20,      /* instructions of a branch that becomes predicates */
+    UNROLLED = 4,       /* rounds of a loop that it makes one */
+    UNROLL_MOST = 40,   /* machine instructions of such a loop */
+    DEPTHS = 3,         /* trips to memory, one after the other, that are told apart in a piece */
+    NEAR_CODE = 768,    /* machine instructions that the nearest cache has room for */
+    FETCH = 2,          /* cycles from one to the next that come from behind it */
+    COPY_GROUPS = 8,    /* of cp.async that are kept apart */
     PENDING_MOST = 512, /* registers whose values are under way */
-    NEST_MOST = 32,   /* loops within loops that are told apart */
-    LOOKED_AT = 4,  /* rounds of a loop, at most */
-    WORK_MOST = 1 << 24, /* instructions looked at; of foreign code with more each loop is looked at once */
-    TWICE_MOST = 3,   /* of them, the innermost ones whose second round is looked at */
+    NEST_MOST = 32,     /* loops within loops that are told apart */
+    LOOKED_AT = 4,      /* rounds of a loop, at most */
+    WORK_MOST =
+        1 << 24, /* instructions looked at; of foreign code with more each loop is looked at once */
+    TWICE_MOST = 3, /* of them, the innermost ones whose second round is looked at */
 };
 
 const char *chain_part_name(enum chain_part p)
@@ -62,7 +63,6 @@ const char *chain_part_what(enum chain_part p)
     };
     return whats[p];
 }
-
 
 /* A way through a piece: how long, and what of it is what. `last`: what it waited for at its end. */
 struct way {
@@ -100,7 +100,8 @@ struct pending {
 struct state {
     struct pending *reg;
     size_t n, cap;
-    struct wait group[COPY_GROUPS], open; /* copies by group, the oldest first; those not committed */
+    struct wait group[COPY_GROUPS],
+        open; /* copies by group, the oldest first; those not committed */
     int groups;
 };
 static bool is_pending(const struct wait *w)
@@ -122,9 +123,9 @@ struct node {
     bool head;        /* of a loop of this phase */
     bool arm, joined; /* becomes predicates; goes on the piece before it */
     double slots;     /* machine instructions */
-    bool far;         /* its loop is more code than the nearest cache has room for, or it is in none */
-    uint32_t order;   /* in reverse postorder */
-    uint32_t up;      /* the header of the loop around it, its own not counted; NONE */
+    bool far; /* its loop is more code than the nearest cache has room for, or it is in none */
+    uint32_t order;       /* in reverse postorder */
+    uint32_t up;          /* the header of the loop around it, its own not counted; NONE */
     uint32_t child, next; /* of its loop, in order */
     uint32_t height;      /* loops within it */
 };
@@ -135,8 +136,9 @@ enum kind { PLAIN, LOADS, LDMATRIX, MMA, WMMA, SHUFFLES, VOTES, COPIES, FENCES }
 struct fact {
     struct statics machine;
     enum kind kind;
-    bool store, ordered, shared; /* it writes memory, keeps its place among stores; to shared memory */
-    bool spins;                  /* a loop to the machine, which ends before what follows */
+    bool store, ordered,
+        shared; /* it writes memory, keeps its place among stores; to shared memory */
+    bool spins; /* a loop to the machine, which ends before what follows */
 };
 struct use {
     int32_t reg;
@@ -160,14 +162,15 @@ struct chain {
     struct state now;
     uint64_t work; /* instructions looked at */
     /* of the piece */
-    double share;                         /* so often a time */
+    double share; /* so often a time */
     bool far;     /* of the node that is being looked at */
     double taken; /* of the arm that is being looked at: how often it is executed of those times */
     struct way longest; /* until its last instruction starts */
     double longest_cold;
     struct way arrival[DEPTHS]; /* what needs data from memory, from memory again, starts first */
-    double slots[DEPTHS];       /* machine instructions that need it; all; both of what comes behind it, too */
-    struct way stored[2];                 /* the last store to shared, to global memory starts */
+    double slots
+        [DEPTHS]; /* machine instructions that need it; all; both of what comes behind it, too */
+    struct way stored[2];                /* the last store to shared, to global memory starts */
     struct way group[COPY_GROUPS], open; /* when what cp.async fetches is there */
     /* of the instruction: when it can start, and when its result is there */
     struct way start, result;
@@ -175,10 +178,10 @@ struct chain {
     struct node *node; /* of blocks, and where the phase begins */
     uint32_t root;     /* its node */
     uint32_t *order, norder, *todo;
-    double *weight;          /* by first instruction of a node: how often phases that reach it were begun */
-    double begun;            /* by so many warps each time */
+    double *weight; /* by first instruction of a node: how often phases that reach it were begun */
+    double begun;   /* by so many warps each time */
     struct chain_phase *out; /* NULL: only what goes on behind barriers */
-    struct state *carried; /* by phase */
+    struct state *carried;   /* by phase */
     const struct sim_phase *phase;
     size_t phases;
     bool carries;
@@ -274,9 +277,9 @@ static enum kind kind_of(const struct ptx_opcode *op)
     static const struct {
         const char *base;
         enum kind kind;
-    } kinds[] = {{"ld", LOADS},      {"ldu", LOADS},  {"atom", LOADS},  {"ldmatrix", LDMATRIX},
-                 {"mma", MMA},       {"wmma", WMMA},  {"shfl", SHUFFLES}, {"vote", VOTES},
-                 {"match", VOTES},   {"redux", VOTES}, {"cp", COPIES}};
+    } kinds[] = {{"ld", LOADS},    {"ldu", LOADS},   {"atom", LOADS},    {"ldmatrix", LDMATRIX},
+                 {"mma", MMA},     {"wmma", WMMA},   {"shfl", SHUFFLES}, {"vote", VOTES},
+                 {"match", VOTES}, {"redux", VOTES}, {"cp", COPIES}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (is(op, kinds[i].base))
             return kinds[i].kind == WMMA && !has(op, "mma") ? LOADS : kinds[i].kind;
@@ -288,7 +291,8 @@ static struct fact fact_of(const struct ptx_opcode *op)
     struct fact f = {.kind = kind_of(op),
                      .store = is(op, "st") || is(op, "atom") || is(op, "red"),
                      .shared = is_shared(op) || is(op, "ldmatrix")};
-    f.ordered = (f.store || is(op, "ld") || is(op, "ldmatrix")) && !has(op, "param") && !has(op, "nc");
+    f.ordered =
+        (f.store || is(op, "ld") || is(op, "ldmatrix")) && !has(op, "param") && !has(op, "nc");
     f.spins = f.kind == FENCES || (is_shared(op) && is(op, "atom") && has(op, "f32"));
     statics_add(op, 1, &f.machine);
     return f;
@@ -412,8 +416,7 @@ static void take(struct chain *c, uint32_t i)
     else if (x->kind == LOADS && c->taken < 1) { /* else nobody waits */
         add_special(&c->result, x->kind, in->op, &c->insn[i]);
         shorten(&c->result, &c->start, c->taken);
-    }
-    else if (!add_special(&c->result, x->kind, in->op, &c->insn[i])) {
+    } else if (!add_special(&c->result, x->kind, in->op, &c->insn[i])) {
         const bool xu = c->p->insn[i].pipe == SIM_PIPE_xu;
         extend(&c->result, xu ? CHAIN_xu : CHAIN_alu,
                LAT_ALU * slots + (xu ? LAT_XU - LAT_ALU : 0));
@@ -436,8 +439,7 @@ static struct way way_of(const struct wait *w)
 
 static struct wait wait_of(const struct way *w, double end, double end_cold)
 {
-    return (struct wait){
-        .left = w->length - end, .cold = cold_of(w) - end_cold, .part = w->last};
+    return (struct wait){.left = w->length - end, .cold = cold_of(w) - end_cold, .part = w->last};
 }
 
 static void open_piece(struct chain *c, double share)
@@ -626,9 +628,11 @@ static void set_begin(struct chain *c, uint32_t from)
 {
     struct node *x = &c->node[c->flow->nblocks];
     const struct flow_block *b = &c->flow->blocks[c->flow->block_of[from]];
-    *x = (struct node){
-        .first = from, .end = b->end > from ? b->end : from, .up = c->root, .child = NONE,
-        .far = c->node[c->flow->block_of[from]].far};
+    *x = (struct node){.first = from,
+                       .end = b->end > from ? b->end : from,
+                       .up = c->root,
+                       .child = NONE,
+                       .far = c->node[c->flow->block_of[from]].far};
     for (uint32_t i = from; i < x->end && !x->barrier; i++)
         if (ends_phase(c, i)) {
             x->barrier = true;
@@ -868,8 +872,7 @@ static void run_loop(struct chain *c, uint32_t h, double all, struct way *sum)
         run_region(c, h, count, &round);
         close_piece(c, &round);
         last = left <= 1 || c->node[h].height >= TWICE_MOST || c->work > WORK_MOST ||
-               k + 1 >= LOOKED_AT ||
-               (k > 0 && c->now.groups < 2);
+               k + 1 >= LOOKED_AT || (k > 0 && c->now.groups < 2);
         add_way(sum, &round, share * (last ? left : 1));
         left--;
     }
@@ -1022,8 +1025,7 @@ enum status chain_phases(const struct sim_program *p, const struct sim_counts *i
                          const struct sim_phase *phase, size_t phases, struct chain_phase *out,
                          struct err *err)
 {
-    struct chain c = {
-        .p = p, .f = p->function, .insn = insn, .phase = phase, .phases = phases};
+    struct chain c = {.p = p, .f = p->function, .insn = insn, .phase = phase, .phases = phases};
     memset(out, 0, phases * sizeof *out);
     const enum status st = flow_new(c.f, &c.flow, err);
     if (st != ST_OK)
