@@ -7,6 +7,7 @@
 
 #include "simd_math.h"
 #include "simd_tiled.h"
+#include "simd_decode.h"
 
 const struct cpu_simd cpu_simd_avx2 = {
     .name = "avx2",
@@ -21,6 +22,8 @@ const struct cpu_simd cpu_simd_avx2 = {
     .from_float = math_from_float,
     .tiled_scratch = tiled_scratch,
     .tiled = tiled,
+    .decode_scratch = decode_scratch,
+    .decode = decode,
     .fma_burst = peak_fma,
     .read_burst = peak_read,
 };

@@ -6,6 +6,7 @@
 
 #include "simd_math.h"
 #include "simd_tiled.h"
+#include "simd_decode.h"
 
 const struct cpu_simd cpu_simd_generic = {
     .name = "generic",
@@ -20,6 +21,8 @@ const struct cpu_simd cpu_simd_generic = {
     .from_float = math_from_float,
     .tiled_scratch = tiled_scratch,
     .tiled = tiled,
+    .decode_scratch = decode_scratch,
+    .decode = decode,
     .fma_burst = peak_fma,
     .read_burst = peak_read,
 };

@@ -125,21 +125,6 @@ static float math_exp2_sum(float *x, float shift, int64_t n)
 
 /* --- conversions ------------------------------------------------------------------------------ */
 
-INLINE float one_f16_to_float(uint16_t h)
-{
-    /* Moves exponent and mantissa in place and multiplies by 2^112, which also makes subnormals
-     * right; infinities and NaNs get their exponent set by hand. */
-    union {
-        uint32_t u;
-        float f;
-    } x = {.u = (uint32_t)(h & 0x7fff) << 13};
-    x.f *= 0x1p112f;
-    if ((h & 0x7c00) == 0x7c00)
-        x.u |= 0x7f800000;
-    x.u |= (uint32_t)(h & 0x8000) << 16;
-    return x.f;
-}
-
 INLINE uint16_t one_bf16_from_float(float f)
 {
     uint32_t u;
@@ -152,23 +137,18 @@ INLINE uint16_t one_bf16_from_float(float f)
 static void f16_to_floats(const uint16_t *src, float *dst, int64_t n)
 {
     int64_t i = 0;
-#if defined SIMD_AVX512
-    for (; i + 16 <= n; i += 16)
-        _mm512_storeu_ps(dst + i, _mm512_cvtph_ps(_mm256_loadu_si256((const void *)(src + i))));
-#elif defined SIMD_AVX2
-    for (; i + 8 <= n; i += 8)
-        _mm256_storeu_ps(dst + i, _mm256_cvtph_ps(_mm_loadu_si128((const void *)(src + i))));
-#elif defined SIMD_NEON
-    for (; i + 4 <= n; i += 4)
-        vst1q_f32(dst + i, vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(src + i))));
-#endif
+    for (; i + LANES <= n; i += LANES)
+        vstore(dst + i, vload_f16(src + i));
     for (; i < n; i++)
         dst[i] = one_f16_to_float(src[i]);
 }
 
 static void bf16_to_floats(const uint16_t *src, float *dst, int64_t n)
 {
-    for (int64_t i = 0; i < n; i++) {
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        vstore(dst + i, vload_bf16(src + i));
+    for (; i < n; i++) {
         uint32_t u = (uint32_t)src[i] << 16;
         memcpy(dst + i, &u, sizeof u);
     }

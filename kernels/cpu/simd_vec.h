@@ -7,6 +7,7 @@
  *   vf          a vector of LANES floats          vi   the same with 32-bit integers
  *   PANEL       vectors in a register block's row: MICRO_ROWS x PANEL accumulators
  *   vexp2(x)    2^x, relative error about 1.2e-7, any x <= 127; above, a huge number or infinity
+ *   vload_as(t, p)  LANES elements of dtype t as floats
  *
  * The functions are compiled for their instruction set by a pragma, not by flags, so that one set
  * of build flags serves every file and no other function in the program uses the instructions.
@@ -186,6 +187,72 @@ INLINE vf vexp2(vf x)
     return (vf)((vi)p + ((vi)t << 23));
 }
 #endif
+
+/* Exponent and mantissa move in place, times 2^112, which makes subnormals right, too; infinities and NaNs get
+ * their exponent set by hand. */
+INLINE float one_f16_to_float(uint16_t h)
+{
+    union {
+        uint32_t u;
+        float f;
+    } x = {.u = (uint32_t)(h & 0x7fff) << 13};
+    x.f *= 0x1p112f;
+    if ((h & 0x7c00) == 0x7c00)
+        x.u |= 0x7f800000;
+    x.u |= (uint32_t)(h & 0x8000) << 16;
+    return x.f;
+}
+
+INLINE vf vload_f16(const uint16_t *p)
+{
+#if defined SIMD_AVX512
+    return (vf)_mm512_cvtph_ps(_mm256_loadu_si256((const void *)p));
+#elif defined SIMD_AVX2
+    return (vf)_mm256_cvtph_ps(_mm_loadu_si128((const void *)p));
+#elif defined SIMD_NEON
+    return (vf)vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(p)));
+#else
+    vf x;
+    for (int i = 0; i < LANES; i++)
+        x[i] = one_f16_to_float(p[i]);
+    return x;
+#endif
+}
+
+/* A bf16 is the upper half of a float. */
+INLINE vf vload_bf16(const uint16_t *p)
+{
+#if defined SIMD_AVX512
+    const __m512i wide = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)p));
+    return (vf)_mm512_slli_epi32(wide, 16);
+#elif defined SIMD_AVX2
+    const __m256i wide = _mm256_cvtepu16_epi32(_mm_loadu_si128((const void *)p));
+    return (vf)_mm256_slli_epi32(wide, 16);
+#elif defined SIMD_NEON
+    return (vf)vshll_n_u16(vld1_u16(p), 16);
+#else
+    vi x;
+    for (int i = 0; i < LANES; i++)
+        x[i] = (int32_t)((uint32_t)p[i] << 16);
+    return (vf)x;
+#endif
+}
+
+/* `t` is a constant of each copy. */
+INLINE vf vload_as(enum dtype t, const void *p)
+{
+    return t == DTYPE_F32 ? vload(p) : t == DTYPE_F16 ? vload_f16(p) : vload_bf16(p);
+}
+
+/* The first n < LANES elements and zeros. */
+INLINE vf vload_as_part(enum dtype t, const void *p, int64_t n)
+{
+    uint16_t x[LANES] = {0};
+    if (t == DTYPE_F32)
+        return vload_part(p, n);
+    memcpy(x, p, (size_t)n * sizeof *x);
+    return vload_as(t, x);
+}
 
 /* The lanes of a and b in turn: a0 b0 a1 b1 ... */
 INLINE void vzip(vf a, vf b, vf *lo, vf *hi)

@@ -28,7 +28,7 @@
  * Try: B=1 H=1 S=64k with Sq=64 against fa2 and qtile_seq: they keep one core busy.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "attn_cpu.h"
+#include "parts.h"
 
 enum { WS_PARTIAL_O, WS_PARTIAL_LSE };
 
@@ -140,28 +140,12 @@ static void split_block(const struct block *blk)
         leave_row(blk, &t, i0 + r, r, split);
 }
 
-/* o = sum of weight * partial output, weight = 2^(its LSE - LSE of the whole row). */
-static void combine_row(const struct block *blk, int64_t i, float *weights, float *o)
-{
-    const int64_t D = blk->a->D, n = splits(blk);
-    memcpy(weights, partial_lse(blk, i), (size_t)n * sizeof *weights);
-    memset(o, 0, (size_t)D * sizeof *o);
-    const float m = blk->simd->max(weights, n);
-    float l = 0;
-    if (m > -INFINITY) { /* else no split saw a key */
-        l = blk->simd->exp2_sum(weights, m, n);
-        blk->simd->scale(weights, 1 / l, n);
-        blk->simd->add_rows(o, weights, partial_o(blk, i), D, n, D);
-    }
-    store_row(blk, i, o, m, l);
-}
-
 /* Pass 2: four rows. */
 static void combine_block(const struct block *blk)
 {
     float *o = shared_floats(blk, blk->a->D + splits(blk));
     for (int64_t i = 4 * blk->x; i < min64(4 * blk->x + 4, blk->a->Sq); i++)
-        combine_row(blk, i, o + blk->a->D, o);
+        combine_parts(blk, i, partial_o(blk, i), partial_lse(blk, i), splits(blk), o + blk->a->D, o);
 }
 
 void attn_splitkv(const struct AttnArgs *a, const struct cpu_launch *l)

@@ -17,6 +17,7 @@ const struct cpu_kernel cpu_kernels[] = {
     {"fa2", attn_fa2},
     {"splitkv", attn_splitkv},
     {"cpu_tiled", attn_cpu_tiled},
+    {"decode_splitkv", attn_decode_splitkv},
     {NULL, NULL},
 };
 

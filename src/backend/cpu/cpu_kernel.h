@@ -55,7 +55,7 @@ static inline int64_t cpu_param(const struct cpu_launch *l, const char *name)
 
 /* kernels/cpu/<name>.c */
 cpu_kernel_fn attn_naive, attn_row_online, attn_fa1_2022, attn_qtile_seq, attn_fa2, attn_splitkv,
-    attn_cpu_tiled;
+    attn_cpu_tiled, attn_decode_splitkv;
 
 struct cpu_kernel {
     const char *name;

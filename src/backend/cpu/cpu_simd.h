@@ -31,6 +31,24 @@ struct tiled_job {
     float *scratch; /* tiled_scratch() bytes, 64-byte aligned */
 };
 
+/* Packed query rows of the heads that share K and V, and the keys [first, end) of them, for decode_splitkv. Row r is
+ * query r % queries of head r / queries. Sizes in elements. */
+struct decode_job {
+    const void *q, *k, *v;         /* row 0; key 0 */
+    float *o, *lse;                /* of row 0: output over these keys alone, and its LSE, base 2 */
+    int64_t head_stride, q_stride; /* of q: from head to head, from query to query */
+    int64_t k_stride, v_stride;    /* from key to key */
+    int64_t o_stride, lse_stride;  /* from row to row */
+    int64_t row, rows;             /* the first row, and how many */
+    int64_t queries;               /* of a head */
+    int64_t D, BC;                 /* head dimension; keys per tile */
+    int64_t first, end;
+    int64_t first_end, end_step; /* as above, of a head's first query */
+    float scale;
+    enum dtype dtype;
+    float *scratch; /* decode_scratch() bytes, 64-byte aligned */
+};
+
 struct cpu_simd {
     const char *name;  /* "avx512", as ATTNSCOPE_CPU spells it */
     const char *title; /* "AVX-512" */
@@ -51,6 +69,9 @@ struct cpu_simd {
 
     size_t (*tiled_scratch)(const struct tiled_job *j); /* for any tile of `rows` rows or fewer */
     void (*tiled)(const struct tiled_job *j);
+
+    size_t (*decode_scratch)(const struct decode_job *j);
+    void (*decode)(const struct decode_job *j);
 
     /* Runs `rounds` rounds of independent multiply-adds that keep every accumulator in a register.
      * Returns the FLOPs done. */

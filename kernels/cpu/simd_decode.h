@@ -1,0 +1,402 @@
+/* simd_decode.h - a piece of the keys for a few queries, as decode_splitkv runs it: a template, compiled once per
+ * instruction set.
+ *
+ * One new query has no 64 neighbours to fill vector lanes with, as cpu_tiled's have. So here the lanes lie along
+ * the head dimension, as K and V lie in memory, and what is reused is the loaded vector: ROWS queries, those of
+ * the heads that share K and V, meet it while it is in a register. 16-bit elements become floats on the way from
+ * memory to that register and are never stored.
+ *
+ *   scores   S[key][row]  = sum over d of K[key][d] * Q[row][d]     DOTS dot products side by side, added up across
+ *                                                                  lanes by a tree of zips: 3 (DOTS - 1) instructions
+ *   output   O[row][d]   += P[key][row] * V[key][d]                 one weight against a vector, no sums across lanes
+ *
+ * S is kept key by key, ROWS scores each, so that the softmax's maxima and sums, too, are those of whole vectors
+ * (lane i belongs to row i % ROWS) until the end of a tile.
+ *
+ * Cost for each vector of K and V: its load (and conversion), ROWS multiply-adds each, and the tree. With 4 rows
+ * a core can take some 13 bytes of f16 a cycle, 40 GB/s at 3 GHz; memory gives it 5 to 15. So memory is what counts:
+ * while a tile's K is read, its V is asked for, and while that is read, the next tile's K.
+ *
+ * Include simd_vec.h first.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+ISA_BEGIN
+
+enum {
+    DOTS = PANEL == 4 ? 16 : 8, /* accumulators of a block of scores: ROWS x DOTS / ROWS keys */
+    DECODE_ROWS = 4,            /* of a row block at most */
+    LINE = 64
+};
+
+INLINE int64_t decode_least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+INLINE int64_t decode_pitch(int64_t D)
+{
+    return (D + LANES - 1) / LANES * LANES;
+}
+
+INLINE const char *decode_at(enum dtype t, const void *base, int64_t index)
+{
+    return (const char *)base + index * (t == DTYPE_F32 ? 4 : 2);
+}
+
+/* Row by row of a tile that will be read soon. */
+struct ahead {
+    const char *row;
+    int64_t rows, stride, bytes; /* that are left; from row to row; of a row */
+};
+
+INLINE void ask_for(struct ahead *x, int64_t rows)
+{
+    for (; rows > 0 && x->rows > 0; rows--, x->rows--, x->row += x->stride)
+        for (int64_t at = 0; at < x->bytes; at += LINE)
+            __builtin_prefetch(x->row + at, 0, 2);
+}
+
+/* Lane i of x[g] becomes the sum over all lanes of x[g * LANES + i]. A round adds the halves of two vectors and
+ * leaves the sums of one in the even lanes, of the other in the odd ones. */
+INLINE void add_up(vf x[DOTS])
+{
+    UNROLL
+    for (int g = 0; g < DOTS / LANES; g++) {
+        UNROLL
+        for (int n = LANES / 2; n >= 1; n /= 2) {
+            UNROLL_BY(8)
+            for (int i = 0; i < n; i++) {
+                vf lo, hi;
+                vzip(x[g * LANES + i], x[g * LANES + i + n], &lo, &hi);
+                x[g * LANES + i] = lo + hi;
+            }
+        }
+        x[g] = x[g * LANES];
+    }
+}
+
+/* acc[key][row] += a vector of each key times one of each row. */
+INLINE void dots_step(vf acc[DOTS], enum dtype t, int rows, const float *q, int64_t pitch,
+                      const char *const *keys, int64_t d, int64_t part)
+{
+    vf x[DECODE_ROWS];
+    UNROLL
+    for (int r = 0; r < rows; r++)
+        x[r] = vload(q + r * pitch + d);
+    UNROLL_BY(16)
+    for (int k = 0; k < DOTS / rows; k++) {
+        const char *at = decode_at(t, keys[k], d);
+        const vf y = part ? vload_as_part(t, at, part) : vload_as(t, at);
+        UNROLL
+        for (int r = 0; r < rows; r++)
+            acc[k * rows + r] += x[r] * y;
+    }
+}
+
+/* A row block's place in the scratch memory, and a K/V tile as it lies in memory. */
+struct row_block {
+    float *q, *o;  /* [rows][pitch]; q times scale * log2(e), o not yet divided by l */
+    float *m, *l;  /* [LANES]: of row i % rows; l in parts */
+    int64_t first; /* its first row, among all */
+    int rows;      /* 1, 2 or 4; the last of them may be none: q = 0 */
+};
+
+struct decode_tile {
+    const char *k, *v;
+    int64_t ks, vs;     /* from key to key, in elements */
+    int64_t n;          /* keys */
+    struct ahead *next; /* what to ask for meanwhile; NULL: nothing */
+};
+
+/* s[key][row] for all keys, rounded up to whole blocks: the rest repeats the last key. */
+INLINE void decode_scores(enum dtype t, int rows, const struct row_block *x,
+                          const struct decode_tile *tile, int64_t D, float *s)
+{
+    const int64_t pitch = decode_pitch(D), whole = D / LANES * LANES;
+    for (int64_t j = 0; j < tile->n; j += DOTS / rows, s += DOTS) {
+        const char *keys[DOTS];
+        vf acc[DOTS];
+        UNROLL_BY(16)
+        for (int k = 0; k < DOTS / rows; k++)
+            keys[k] = decode_at(t, tile->k, decode_least(j + k, tile->n - 1) * tile->ks);
+        UNROLL_BY(16)
+        for (int i = 0; i < DOTS; i++)
+            acc[i] = (vf){0};
+        for (int64_t d = 0; d < whole; d += LANES)
+            dots_step(acc, t, rows, x->q, pitch, keys, d, 0);
+        if (whole < D)
+            dots_step(acc, t, rows, x->q, pitch, keys, whole, D - whole);
+        if (tile->next)
+            ask_for(tile->next, DOTS / rows);
+        add_up(acc);
+        UNROLL
+        for (int g = 0; g < DOTS / LANES; g++)
+            vstore(s + g * LANES, acc[g]);
+    }
+}
+
+/* o += p * v for `nv` vectors of columns from d on, or the last `part` columns. */
+INLINE void weigh(enum dtype t, int rows, int nv, const float *p, const struct decode_tile *tile,
+                  int64_t d, int64_t part, float *o, int64_t pitch)
+{
+    vf acc[DECODE_ROWS][2 * PANEL];
+    const char *v = decode_at(t, tile->v, d);
+    const int64_t step = decode_at(t, NULL, tile->vs) - (const char *)NULL;
+    UNROLL
+    for (int r = 0; r < rows; r++) {
+        UNROLL_BY(8)
+        for (int j = 0; j < nv; j++)
+            acc[r][j] = vload(o + r * pitch + d + j * LANES);
+    }
+    for (int64_t i = 0; i < tile->n; i++, v += step, p += rows) {
+        if (tile->next && d == 0)
+            ask_for(tile->next, 1);
+        UNROLL_BY(8)
+        for (int j = 0; j < nv; j++) {
+            const char *at = decode_at(t, v, j * LANES);
+            const vf y = part ? vload_as_part(t, at, part) : vload_as(t, at);
+            UNROLL
+            for (int r = 0; r < rows; r++)
+                acc[r][j] += y * p[r];
+        }
+    }
+    UNROLL
+    for (int r = 0; r < rows; r++) {
+        UNROLL_BY(8)
+        for (int j = 0; j < nv; j++)
+            vstore(o + r * pitch + d + j * LANES, acc[r][j]);
+    }
+}
+
+INLINE void decode_output(enum dtype t, int rows, const float *p, const struct decode_tile *tile,
+                          int64_t D, float *o)
+{
+    const int nv = rows == 1 ? 2 * PANEL : PANEL; /* chains enough for two units */
+    const int64_t pitch = decode_pitch(D);
+    int64_t d = 0;
+    for (; d + nv * LANES <= D; d += nv * LANES)
+        weigh(t, rows, nv, p, tile, d, 0, o, pitch);
+    for (; d + LANES <= D; d += LANES)
+        weigh(t, rows, 1, p, tile, d, 0, o, pitch);
+    if (d < D)
+        weigh(t, rows, 1, p, tile, d, D - d, o, pitch);
+}
+
+/* ---- softmax of a tile ---- */
+
+/* The largest of the lanes of each row, in all of them. */
+INLINE vf rows_max(vf x, int rows)
+{
+    for (int step = rows; step < LANES; step *= 2) {
+        float twice[2 * LANES];
+        vstore(twice, x);
+        vstore(twice + LANES, x);
+        x = vmax(x, vload(twice + step));
+    }
+    return x;
+}
+
+/* Rows whose maximum rises: o and l are rescaled. Leaves m finite: a row without a key gets 0. */
+static void decode_raise(struct row_block *x, vf top, int64_t pitch)
+{
+    float alpha[LANES];
+    top = vselect(top == -INFINITY, (vf){0}, top);
+    vstore(alpha, vexp2(vload(x->m) - top));
+    vstore(x->l, vload(x->l) * vload(alpha));
+    vstore(x->m, top);
+    for (int r = 0; r < x->rows; r++)
+        for (int64_t d = 0; d < pitch; d += LANES)
+            vstore(x->o + r * pitch + d, vload(x->o + r * pitch + d) * alpha[r]);
+}
+
+/* Scores that the mask hides, and those behind the tile's last key, become `value`. */
+static void decode_hide(const struct decode_job *j, const struct row_block *x, int64_t first,
+                        int64_t n, int64_t all, float value, float *s)
+{
+    for (int r = 0; r < x->rows; r++) {
+        const int64_t end = j->first_end + (j->row + x->first + r) % j->queries * j->end_step - first;
+        for (int64_t i = end < 0 ? 0 : decode_least(end, n); i < all; i++)
+            s[i * x->rows + r] = value;
+    }
+}
+
+/* s = 2^(s - max); max, l and o follow. `first` is the tile's first key. */
+static void decode_softmax(const struct decode_job *j, struct row_block *x, int64_t first,
+                           int64_t n, float *s)
+{
+    const int64_t keys = DOTS / x->rows, all = (n + keys - 1) / keys * keys;
+    const int64_t floats = all * x->rows;
+    const bool edge = n < all || (j->end_step && first + n > j->first_end);
+    if (edge)
+        decode_hide(j, x, first, n, all, -INFINITY, s);
+    vf top = vload(x->m);
+    for (int64_t i = 0; i < floats; i += LANES)
+        top = vmax(top, vload(s + i));
+    top = rows_max(top, x->rows);
+    if (memcmp(&top, x->m, sizeof top))
+        decode_raise(x, top, decode_pitch(j->D));
+    const vf m = vload(x->m);
+    for (int64_t i = 0; i < floats; i += LANES)
+        vstore(s + i, vexp2(vload(s + i) - m));
+    if (edge)
+        decode_hide(j, x, first, n, all, 0, s);
+    vf l = vload(x->l);
+    for (int64_t i = 0; i < floats; i += LANES)
+        l += vload(s + i);
+    vstore(x->l, l);
+}
+
+/* ---- a piece ---- */
+
+/* One tile meets one row block. */
+typedef void meet_fn(const struct decode_job *j, struct row_block *x, struct decode_tile *tile,
+                     int64_t first, struct ahead ahead[2], float *s);
+
+INLINE void meet(enum dtype t, int rows, const struct decode_job *j, struct row_block *x,
+                 struct decode_tile *tile, int64_t first, struct ahead ahead[2], float *s)
+{
+    tile->next = ahead ? &ahead[0] : NULL;
+    decode_scores(t, rows, x, tile, j->D, s);
+    decode_softmax(j, x, first, tile->n, s);
+    tile->next = ahead ? &ahead[1] : NULL;
+    decode_output(t, rows, s, tile, j->D, x->o);
+}
+
+#define MEET(name, t, rows)                                                                \
+    static void meet_##name##_##rows(const struct decode_job *j, struct row_block *x,     \
+                                     struct decode_tile *tile, int64_t first,             \
+                                     struct ahead ahead[2], float *s)                     \
+    {                                                                                      \
+        meet(t, rows, j, x, tile, first, ahead, s);                                        \
+    }
+#define MEET_ALL(name, t) MEET(name, t, 1) MEET(name, t, 2) MEET(name, t, 4)
+MEET_ALL(f16, DTYPE_F16)
+MEET_ALL(bf16, DTYPE_BF16)
+MEET_ALL(f32, DTYPE_F32)
+
+static meet_fn *meet_for(enum dtype t, int rows)
+{
+    static meet_fn *const table[DTYPE_COUNT][3] = {
+        [DTYPE_F16] = {meet_f16_1, meet_f16_2, meet_f16_4},
+        [DTYPE_BF16] = {meet_bf16_1, meet_bf16_2, meet_bf16_4},
+        [DTYPE_F32] = {meet_f32_1, meet_f32_2, meet_f32_4},
+    };
+    return table[t][rows / 2];
+}
+
+/* Blocks of 4 rows, then one of what is left. */
+static int block_rows(int64_t left)
+{
+    return left >= 3 ? 4 : (int)left;
+}
+
+struct decode_buffers {
+    float *s;
+    struct row_block x;
+};
+
+/* Of block `b` alone; the scores are shared. Returns the floats used by `blocks` blocks. */
+static int64_t decode_split(const struct decode_job *j, int64_t b, struct decode_buffers *out)
+{
+    const int64_t pitch = decode_pitch(j->D), scores = (j->BC + DOTS) * DECODE_ROWS;
+    const int64_t each = 2 * DECODE_ROWS * pitch + 2 * LANES;
+    float *p = j->scratch ? j->scratch + (scores + LANES - 1) / LANES * LANES + b * each : NULL;
+    const int64_t first = b * DECODE_ROWS;
+    out->s = j->scratch;
+    out->x = (struct row_block){.first = first, .rows = block_rows(j->rows - first)};
+    if (p) {
+        out->x.q = p;
+        out->x.o = p + DECODE_ROWS * pitch;
+        out->x.m = out->x.o + DECODE_ROWS * pitch;
+        out->x.l = out->x.m + LANES;
+    }
+    return (scores + LANES - 1) / LANES * LANES + (b + 1) * each;
+}
+
+static int64_t decode_blocks(const struct decode_job *j)
+{
+    return (j->rows + DECODE_ROWS - 1) / DECODE_ROWS;
+}
+
+static size_t decode_scratch(const struct decode_job *j)
+{
+    struct decode_buffers none;
+    struct decode_job counted = *j;
+    counted.scratch = NULL;
+    return (size_t)decode_split(&counted, decode_blocks(j) - 1, &none) * sizeof(float);
+}
+
+/* Row r of all is query r % queries of head r / queries. */
+static void decode_load(const struct decode_job *j, struct row_block *x)
+{
+    const int64_t pitch = decode_pitch(j->D);
+    const float scale = (float)(j->scale * 1.4426950408889634);
+    memset(x->q, 0, (size_t)(x->rows * pitch) * sizeof(float));
+    memset(x->o, 0, (size_t)(x->rows * pitch) * sizeof(float));
+    for (int i = 0; i < LANES; i++) {
+        x->m[i] = -INFINITY;
+        x->l[i] = 0;
+    }
+    for (int64_t r = 0; r < decode_least(x->rows, j->rows - x->first); r++) {
+        const int64_t row = j->row + x->first + r;
+        const int64_t at = row / j->queries * j->head_stride + row % j->queries * j->q_stride;
+        math_to_float(j->dtype, decode_at(j->dtype, j->q, at), x->q + r * pitch, j->D);
+        math_scale(x->q + r * pitch, scale, j->D);
+    }
+}
+
+static void decode_leave(const struct decode_job *j, const struct row_block *x)
+{
+    const int64_t pitch = decode_pitch(j->D);
+    for (int64_t r = 0; r < decode_least(x->rows, j->rows - x->first); r++) {
+        const int64_t row = j->row + x->first + r;
+        float l = 0, *o = x->o + r * pitch;
+        for (int i = (int)r; i < LANES; i += x->rows)
+            l += x->l[i];
+        if (l > 0)
+            math_scale(o, 1 / l, j->D);
+        memcpy(j->o + row * j->o_stride, o, (size_t)j->D * sizeof *o);
+        j->lse[row * j->lse_stride] = l > 0 ? x->m[r] + (float)log2((double)l) : -INFINITY;
+    }
+}
+
+static struct ahead tile_ahead(const struct decode_job *j, const void *base, int64_t stride,
+                               int64_t first, int64_t n)
+{
+    const int64_t bytes = decode_at(j->dtype, NULL, 1) - (const char *)NULL;
+    return (struct ahead){.row = decode_at(j->dtype, base, first * stride),
+                          .rows = n < 0 ? 0 : n,
+                          .stride = stride * bytes,
+                          .bytes = j->D * bytes};
+}
+
+/* Key tiles outside, row blocks inside: K and V come from memory once. */
+static void decode(const struct decode_job *j)
+{
+    struct decode_buffers b;
+    for (int64_t i = 0; i < decode_blocks(j); i++) {
+        (void)decode_split(j, i, &b);
+        decode_load(j, &b.x);
+    }
+    for (int64_t first = j->first; first < j->end; first += j->BC) {
+        struct decode_tile t = {.k = decode_at(j->dtype, j->k, first * j->k_stride),
+                                .v = decode_at(j->dtype, j->v, first * j->v_stride),
+                                .ks = j->k_stride,
+                                .vs = j->v_stride,
+                                .n = decode_least(j->BC, j->end - first)};
+        const int64_t next = first + t.n;
+        struct ahead ahead[2] = {
+            tile_ahead(j, j->v, j->v_stride, first, t.n),
+            tile_ahead(j, j->k, j->k_stride, next, decode_least(j->BC, j->end - next))};
+        for (int64_t i = 0; i < decode_blocks(j); i++) {
+            (void)decode_split(j, i, &b);
+            meet_for(j->dtype, b.x.rows)(j, &b.x, &t, first, i ? NULL : ahead, b.s);
+        }
+    }
+    for (int64_t i = 0; i < decode_blocks(j); i++) {
+        (void)decode_split(j, i, &b);
+        decode_leave(j, &b.x);
+    }
+}
+
+ISA_END
