@@ -1,4 +1,4 @@
-/* simd_avx512.c - the CPU kernels' vector code for AVX-512.
+/* simd_avx512.c - the CPU kernels' vector code for AVX-512, without and with dot products of bf16 pairs.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #if defined __x86_64__
@@ -8,25 +8,20 @@
 #include "simd_math.h"
 #include "simd_tiled.h"
 #include "simd_decode.h"
+#include "simd_pairs.h"
+
+#define AVX512_FUNCTIONS                                                                         \
+    .lanes = LANES, .scores = math_scores, .add_rows = math_add_rows, .scale = math_scale,       \
+    .max = math_max, .exp2_sum = math_exp2_sum, .to_float = math_to_float,                       \
+    .from_float = math_from_float, .tiled_scratch = tiled_scratch,                               \
+    .decode_scratch = decode_scratch, .decode = decode, .fma_burst = peak_fma,                   \
+    .read_burst = peak_read
 
 const struct cpu_simd cpu_simd_avx512 = {
-    .name = "avx512",
-    .title = "AVX-512",
-    .lanes = LANES,
-    .scores = math_scores,
-    .add_rows = math_add_rows,
-    .scale = math_scale,
-    .max = math_max,
-    .exp2_sum = math_exp2_sum,
-    .to_float = math_to_float,
-    .from_float = math_from_float,
-    .tiled_scratch = tiled_scratch,
-    .tiled = tiled,
-    .decode_scratch = decode_scratch,
-    .decode = decode,
-    .fma_burst = peak_fma,
-    .read_burst = peak_read,
-};
+    .name = "avx512", .title = "AVX-512", .tiled = tiled, AVX512_FUNCTIONS};
+
+const struct cpu_simd cpu_simd_avx512_bf16 = {
+    .name = "avx512_bf16", .title = "AVX-512 BF16", .tiled = tiled_pairs, AVX512_FUNCTIONS};
 #else
 typedef int simd_avx512_is_for_x86_64; /* ISO C wants a declaration */
 #endif

@@ -172,37 +172,49 @@ static output_fn *const output_table[PANEL][MR] = PANELS(output);
 
 /* A lane block: NR queries and what the online softmax keeps of them. */
 struct lanes {
-    float *qt;    /* [D][NR] Q^T times scale * log2(e); lanes without a query hold 0 */
+    float *qt;    /* [D][NR] Q^T times scale * log2(e); lanes without a query hold 0. Pairs: as simd_pairs.h has it */
     float *ot;    /* [D][NR] O^T, not yet divided by l */
     float *ref;   /* [NR] what is subtracted from the scores */
     float *l;     /* [NR] sum of 2^(s - ref) */
     int32_t *end; /* [NR] keys that the lane's query sees */
     int64_t rows; /* lanes in use */
     int nv;       /* vectors in use */
+    float scale;  /* that Q^T does not hold yet */
 };
 
-static void tile_scores(const struct lanes *x, const float *k, int64_t ks, int64_t n, int64_t D,
+/* A K/V tile as the products want it; here floats. */
+struct kv_tile {
+    const void *k, *v;
+    int64_t k_stride, v_stride; /* in elements */
+    int64_t first, n;           /* its keys */
+};
+
+struct tile_buffers;
+
+/* Who does the two products. What the online softmax around them does is the same for all. */
+struct engine {
+    /* Fills qt from the queries from `row` on; scale is set. */
+    void (*pack)(struct lanes *x, const struct tiled_job *j, int64_t row, float *buf);
+    /* Keys [first, end), BC at most. */
+    struct kv_tile (*load)(const struct tiled_job *j, const struct tile_buffers *b, int64_t first,
+                           int64_t end);
+    /* Of the first n keys of the tile: scores, scaled, to s [n][NR]; */
+    void (*scores)(const struct lanes *x, const struct kv_tile *t, int64_t n, int64_t D, float *s);
+    /* 2^(score - ref) to p as `output` wants it, and their sums to sum [NR], which is 0. `edge`: with 0 for what a
+     * causal mask hides; */
+    void (*exp)(const struct lanes *x, const struct kv_tile *t, int64_t n, int64_t D, bool edge,
+                float *p, float *sum);
+    /* O^T += V^T P^T. */
+    void (*output)(struct lanes *x, const struct kv_tile *t, int64_t n, int64_t D, const float *p);
+};
+
+static void tile_scores(const struct lanes *x, const struct kv_tile *t, int64_t n, int64_t D,
                         float *s)
 {
+    const float *k = t->k;
     for (int64_t i = 0; i < n; i += MR)
-        raw_table[x->nv - 1][least(MR, n - i) - 1](k + i * ks, ks, x->qt, D, s + i * NR);
-}
-
-/* P^T of a tile and its sums. */
-static void tile_exp(const struct lanes *x, const float *k, int64_t ks, int64_t n, int64_t D,
-                     float *p, float *sum)
-{
-    for (int64_t i = 0; i < n; i += MR)
-        exp_table[x->nv - 1][least(MR, n - i) - 1](k + i * ks, ks, x->qt, x->ref, D, p + i * NR,
-                                                   sum);
-}
-
-/* O^T += V^T P^T. */
-static void tile_output(const struct lanes *x, const float *v, int64_t vs, int64_t n, int64_t D,
-                        const float *p)
-{
-    for (int64_t d = 0; d < D; d += MR)
-        output_table[x->nv - 1][least(MR, D - d) - 1](v + d, vs, p, n, x->ot + d * NR);
+        raw_table[x->nv - 1][least(MR, n - i) - 1](k + i * t->k_stride, t->k_stride, x->qt, D,
+                                                   s + i * NR);
 }
 
 /* Edge tiles of a causal mask: zeroes what the mask hides and sums again. `first` is the key of
@@ -221,17 +233,38 @@ static void tile_mask(const struct lanes *x, int64_t first, int64_t n, float *p,
     }
 }
 
+/* P^T of a tile and its sums. */
+static void tile_exp(const struct lanes *x, const struct kv_tile *t, int64_t n, int64_t D, bool edge,
+                     float *p, float *sum)
+{
+    const float *k = t->k;
+    for (int64_t i = 0; i < n; i += MR)
+        exp_table[x->nv - 1][least(MR, n - i) - 1](k + i * t->k_stride, t->k_stride, x->qt, x->ref,
+                                                   D, p + i * NR, sum);
+    if (edge)
+        tile_mask(x, t->first, n, p, sum);
+}
+
+/* O^T += V^T P^T. */
+static void tile_output(struct lanes *x, const struct kv_tile *t, int64_t n, int64_t D,
+                        const float *p)
+{
+    const float *v = t->v;
+    for (int64_t d = 0; d < D; d += MR)
+        output_table[x->nv - 1][least(MR, D - d) - 1](v + d, t->v_stride, p, n, x->ot + d * NR);
+}
+
 /* Raises ref to the maximum over n keys, of those that each lane sees, and rescales what was summed
  * under the old one. Leaves ref finite: a lane without a key gets 0. */
-static void raise_ref(struct lanes *x, const float *k, int64_t ks, int64_t first, int64_t n,
+static void raise_ref(const struct engine *e, struct lanes *x, const struct kv_tile *t, int64_t n,
                       int64_t D, float *p)
 {
-    tile_scores(x, k, ks, n, D, p);
+    e->scores(x, t, n, D, p);
     for (int c = 0; c < x->nv * LANES; c += LANES) {
         vf old = vload(x->ref + c), best = old;
         vi end = *(const vi *)(x->end + c);
         for (int64_t i = 0; i < n; i++)
-            best = vmax(best, vselect(end > (int32_t)(first + i), vload(p + i * NR + c), old));
+            best = vmax(best, vselect(end > (int32_t)(t->first + i), vload(p + i * NR + c), old));
         best = vselect(best == -INFINITY, (vf){0}, best);
         vf alpha = vexp2(old - best);
         vstore(x->ref + c, best);
@@ -249,30 +282,22 @@ static bool sums_too_large(const struct lanes *x, const float *sum)
     return large;
 }
 
-/* A K/V tile as floats. */
-struct kv_tile {
-    const float *k, *v;
-    int64_t k_stride, v_stride;
-    int64_t first, n; /* its keys */
-};
-
 /* One K/V tile, of which the lanes see at most n keys. p is the P^T buffer [BC][NR]. */
-static void tile_step(struct lanes *x, const struct kv_tile *t, int64_t n, int64_t D, float *p)
+static void tile_step(const struct engine *e, struct lanes *x, const struct kv_tile *t, int64_t n,
+                      int64_t D, float *p)
 {
     float sum[NR] __attribute__((aligned(64)));
     const bool edge = t->first + n > x->end[0];
     for (int again = 0;; again++) {
         memset(sum, 0, sizeof sum);
-        tile_exp(x, t->k, t->k_stride, n, D, p, sum);
-        if (edge)
-            tile_mask(x, t->first, n, p, sum);
+        e->exp(x, t, n, D, edge, p, sum);
         if (again || !sums_too_large(x, sum))
             break;
-        raise_ref(x, t->k, t->k_stride, t->first, n, D, p);
+        raise_ref(e, x, t, n, D, p);
     }
     for (int c = 0; c < NR; c++)
         x->l[c] += sum[c];
-    tile_output(x, t->v, t->v_stride, n, D, p);
+    e->output(x, t, n, D, p);
 }
 
 /* Keys that query `row` of the tile sees. */
@@ -367,10 +392,22 @@ static void transpose(const float *src, int64_t src_stride, float *dst, int64_t 
             dst[c * dst_stride + r] = src[r * src_stride + c];
 }
 
-/* Packs the queries from `row` on into a lane block. */
-static void lanes_load(struct lanes *x, const struct tiled_job *j, int64_t row, float *buf)
+/* Q^T with the scale of the scores in it. */
+static void tile_pack(struct lanes *x, const struct tiled_job *j, int64_t row, float *buf)
 {
     const float scale = (float)(j->scale * LOG2E);
+    int64_t stride;
+    const float *q = rows_floats(j, j->q, j->q_stride, row, x->rows, buf, &stride);
+    transpose(q, stride, x->qt, NR, x->rows, j->D);
+    for (int64_t i = 0; i < j->D * NR; i += LANES)
+        vstore(x->qt + i, vload(x->qt + i) * scale);
+    x->scale = 1;
+}
+
+/* Takes the queries from `row` on into a lane block. */
+static void lanes_load(const struct engine *e, struct lanes *x, const struct tiled_job *j,
+                       int64_t row, float *buf)
+{
     x->rows = least(NR, j->rows - row);
     x->nv = (int)((x->rows + LANES - 1) / LANES);
     memset(x->ot, 0, (size_t)(j->D * NR) * sizeof(float));
@@ -381,11 +418,7 @@ static void lanes_load(struct lanes *x, const struct tiled_job *j, int64_t row, 
     }
     if (x->rows < NR)
         memset(x->qt, 0, (size_t)(j->D * NR) * sizeof(float));
-    int64_t stride;
-    const float *q = rows_floats(j, j->q, j->q_stride, row, x->rows, buf, &stride);
-    transpose(q, stride, x->qt, NR, x->rows, j->D);
-    for (int64_t i = 0; i < j->D * NR; i += LANES)
-        vstore(x->qt + i, vload(x->qt + i) * scale);
+    e->pack(x, j, row, buf);
 }
 
 /* O = O^T / l, transposed back. A row without a key has l = 0 and gives 0. */
@@ -421,29 +454,40 @@ static struct kv_tile tile_load(const struct tiled_job *j, const struct tile_buf
     return t;
 }
 
+static const struct engine in_floats = {.pack = tile_pack,
+                                        .load = tile_load,
+                                        .scores = tile_scores,
+                                        .exp = tile_exp,
+                                        .output = tile_output};
+
 /* K/V tiles outside, lane blocks inside: a tile that was converted or has just come into L2 serves
  * all of them. */
-static void tiled(const struct tiled_job *j)
+static void tiled_by(const struct engine *e, const struct tiled_job *j)
 {
     struct tile_buffers b;
     split_scratch(j, j->scratch, &b);
     for (int64_t row = 0; row < j->rows; row += NR)
-        lanes_load(&b.lanes[row / NR], j, row, b.rows);
+        lanes_load(e, &b.lanes[row / NR], j, row, b.rows);
     const int64_t end = row_end(j, j->rows - 1);
     for (int64_t first = 0; first < end; first += j->BC) {
-        const struct kv_tile t = tile_load(j, &b, first, end);
+        const struct kv_tile t = e->load(j, &b, first, end);
         for (int64_t row = 0; row < j->rows; row += NR) {
             struct lanes *x = &b.lanes[row / NR];
             const int64_t seen = least(t.n, x->end[NR - 1] - first);
             if (seen <= 0)
                 continue;
             if (first == 0)
-                raise_ref(x, t.k, t.k_stride, 0, least(GUESS_KEYS, seen), j->D, b.p);
-            tile_step(x, &t, seen, j->D, b.p);
+                raise_ref(e, x, &t, least(GUESS_KEYS, seen), j->D, b.p);
+            tile_step(e, x, &t, seen, j->D, b.p);
         }
     }
     for (int64_t row = 0; row < j->rows; row += NR)
         lanes_store(&b.lanes[row / NR], j, row, b.rows);
+}
+
+static void tiled(const struct tiled_job *j)
+{
+    tiled_by(&in_floats, j);
 }
 
 ISA_END

@@ -71,6 +71,15 @@ static bool runs_avx512(void)
 #endif
 }
 
+static bool runs_avx512_bf16(void)
+{
+#if defined __x86_64__
+    return runs_avx512() && __builtin_cpu_supports("avx512bf16");
+#else
+    return false;
+#endif
+}
+
 static bool runs_avx2(void)
 {
 #if defined __x86_64__
@@ -98,6 +107,7 @@ static const struct {
     struct host_isa isa;
     bool (*runs)(void);
 } isas[] = {
+    {{"avx512_bf16", "AVX-512 BF16"}, runs_avx512_bf16},
     {{"avx512", "AVX-512"}, runs_avx512},
     {{"avx2", "AVX2"}, runs_avx2},
     {{"neon", "NEON"}, runs_neon},

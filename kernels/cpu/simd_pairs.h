@@ -1,0 +1,265 @@
+/* simd_pairs.h - cpu_tiled's two products in bf16, two multiply-adds in each lane of an instruction (AVX512-BF16).
+ *
+ * vdpbf16ps adds to a float the products of a pair of bf16 with another pair, exact but for the sum. So what was a
+ * scalar against a vector of queries becomes a pair against a vector of pairs, and each product has half the steps:
+ *
+ *   S^T[key][query]  = K[key][2d, 2d + 1]  . Q^T[2d, 2d + 1][query]
+ *   O^T[d][query]   += V^T[d][2i, 2i + 1]  . P^T[2i, 2i + 1][query]
+ *
+ * A pair of K lies side by side in memory and is broadcast from there: K is neither packed nor converted. Pairs of V
+ * are of two keys, so a tile's rows are zipped once for all its queries, where the float kernel converts them. Q stays
+ * as it is, unrounded, so the scale is applied to the scores, one instruction more a vector; P is rounded to bf16 as
+ * its pairs are made, two instructions for two vectors, which is what bf16 kernels of GPUs do, too.
+ *
+ * Cost at D = 64: 64 of these for a vector of scores instead of 128, beside some 11 for the softmax.
+ *
+ * Include simd_tiled.h first; D must be even.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#undef ISA_TARGET
+#define ISA_TARGET "avx512f,avx512dq,avx512bw,avx512vl,avx512bf16,fma,f16c,avx2"
+ISA_BEGIN
+
+INLINE vf dot_pair(vf acc, vi right, const char *left)
+{
+    int32_t pair;
+    memcpy(&pair, left, sizeof pair);
+    return (vf)_mm512_dpbf16_ps((__m512)acc, (__m512bh)right, (__m512bh)_mm512_set1_epi32(pair));
+}
+
+/* acc[r][j] += sum over i of the pair at a + r * rs + i * is, in bytes, and those of b[i][j]: the one inner loop. */
+INLINE void pair_product(vf acc[MR][PANEL], int mr, int nv, const char *a, int64_t rs, int64_t is,
+                         const float *b, int64_t n)
+{
+    UNROLL_BY(4)
+    for (int64_t i = 0; i < n; i++, a += is, b += NR) {
+        vi right[PANEL];
+        UNROLL
+        for (int j = 0; j < nv; j++)
+            right[j] = (vi)vload(b + j * LANES);
+        UNROLL
+        for (int r = 0; r < mr; r++) {
+            UNROLL
+            for (int j = 0; j < nv; j++)
+                acc[r][j] = dot_pair(acc[r][j], right[j], a + r * rs);
+        }
+    }
+}
+
+INLINE void pair_scores(vf acc[MR][PANEL], int mr, int nv, const char *k, int64_t ks,
+                        const float *qt, int64_t D)
+{
+    UNROLL
+    for (int r = 0; r < mr; r++) {
+        UNROLL
+        for (int j = 0; j < nv; j++)
+            acc[r][j] = (vf){0};
+    }
+    pair_product(acc, mr, nv, k, 2 * ks, 4, qt, D / 2);
+}
+
+/* Two rows of P^T, rounded: lane c holds the pair of query c, `even` in its lower half. */
+INLINE vi make_pairs(vf even, vf odd)
+{
+    const __m512i both = (__m512i)_mm512_cvtne2ps_pbh((__m512)odd, (__m512)even);
+    const __m512i low = _mm512_cvtepu16_epi32(_mm512_castsi512_si256(both));
+    const __m512i high = _mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(both, 1));
+    return (vi)_mm512_or_si512(low, _mm512_slli_epi32(high, 16));
+}
+
+INLINE void pair_raw(int mr, int nv, const char *k, int64_t ks, const float *qt, float scale,
+                     int64_t D, float *s)
+{
+    vf acc[MR][PANEL];
+    pair_scores(acc, mr, nv, k, ks, qt, D);
+    UNROLL
+    for (int r = 0; r < mr; r++) {
+        UNROLL
+        for (int j = 0; j < nv; j++)
+            vstore(s + r * NR + j * LANES, acc[r][j] * scale);
+    }
+}
+
+/* p = pairs of 2^(scores * scale - ref), added to sum. An odd last key is one of a pair with 0. */
+INLINE void pair_exp(int mr, int nv, const char *k, int64_t ks, const float *qt, float scale,
+                     const float *ref, int64_t D, float *p, float *sum)
+{
+    vf acc[MR][PANEL];
+    pair_scores(acc, mr, nv, k, ks, qt, D);
+    UNROLL
+    for (int j = 0; j < nv; j++) {
+        const vf m = vload(ref + j * LANES);
+        vf total = vload(sum + j * LANES);
+        UNROLL
+        for (int r = 0; r < mr; r += 2) {
+            const vf even = vexp2(acc[r][j] * scale - m);
+            vf odd = (vf){0};
+            if (r + 1 < mr)
+                odd = vexp2(acc[r + 1][j] * scale - m);
+            vstore(p + r / 2 * NR + j * LANES, (vf)make_pairs(even, odd));
+            total += even + odd;
+        }
+        vstore(sum + j * LANES, total);
+    }
+}
+
+/* o += p * v for `mr` columns of V and n pairs of keys. */
+INLINE void pair_output(int mr, int nv, const char *v, int64_t vs, const float *p, int64_t n,
+                        float *o)
+{
+    vf acc[MR][PANEL];
+    UNROLL
+    for (int r = 0; r < mr; r++) {
+        UNROLL
+        for (int j = 0; j < nv; j++)
+            acc[r][j] = vload(o + r * NR + j * LANES);
+    }
+    pair_product(acc, mr, nv, v, 4, vs, p, n);
+    UNROLL
+    for (int r = 0; r < mr; r++) {
+        UNROLL
+        for (int j = 0; j < nv; j++)
+            vstore(o + r * NR + j * LANES, acc[r][j]);
+    }
+}
+
+typedef void pair_raw_fn(const char *k, int64_t ks, const float *qt, float scale, int64_t D,
+                         float *s);
+typedef void pair_exp_fn(const char *k, int64_t ks, const float *qt, float scale, const float *ref,
+                         int64_t D, float *p, float *sum);
+typedef void pair_output_fn(const char *v, int64_t vs, const float *p, int64_t n, float *o);
+
+#undef MICRO
+#define MICRO(mr, nv)                                                                              \
+    static void pair_raw_##mr##_##nv(const char *k, int64_t ks, const float *qt, float scale,      \
+                                     int64_t D, float *s)                                          \
+    {                                                                                              \
+        pair_raw(mr, nv, k, ks, qt, scale, D, s);                                                  \
+    }                                                                                              \
+    static void pair_exp_##mr##_##nv(const char *k, int64_t ks, const float *qt, float scale,      \
+                                     const float *ref, int64_t D, float *p, float *sum)            \
+    {                                                                                              \
+        pair_exp(mr, nv, k, ks, qt, scale, ref, D, p, sum);                                        \
+    }                                                                                              \
+    static void pair_output_##mr##_##nv(const char *v, int64_t vs, const float *p, int64_t n,      \
+                                        float *o)                                                  \
+    {                                                                                              \
+        pair_output(mr, nv, v, vs, p, n, o);                                                       \
+    }
+
+MICRO_ALL(1)
+MICRO_ALL(2)
+MICRO_ALL(3)
+MICRO_ALL(4)
+static pair_raw_fn *const pair_raw_table[PANEL][MR] = PANELS(pair_raw);
+static pair_exp_fn *const pair_exp_table[PANEL][MR] = PANELS(pair_exp);
+static pair_output_fn *const pair_output_table[PANEL][MR] = PANELS(pair_output);
+
+/* ---- the engine ---- */
+
+/* qt = [D / 2][NR] pairs. */
+static void pairs_pack(struct lanes *x, const struct tiled_job *j, int64_t row, float *buf)
+{
+    const uint16_t *q = (const uint16_t *)j->q + row * j->q_stride;
+    for (int64_t r = 0; r < x->rows; r++)
+        memcpy((char *)buf + r * 2 * j->D, q + r * j->q_stride, (size_t)(2 * j->D));
+    transpose(buf, j->D / 2, x->qt, NR, x->rows, j->D / 2);
+    x->scale = (float)(j->scale * LOG2E);
+}
+
+/* out[d] = the pair a[d], b[d]; b NULL: zeros. */
+static void zip_rows(const uint16_t *a, const uint16_t *b, int64_t D, uint32_t *out)
+{
+    int64_t d = 0;
+    for (; b && d + LANES <= D; d += LANES) {
+        const vi even = (vi)vload_bf16(a + d), odd = (vi)vload_bf16(b + d);
+        vstore((float *)(out + d), (vf)((vi)_mm512_srli_epi32((__m512i)even, 16) | odd));
+    }
+    for (; d < D; d++)
+        out[d] = a[d] | (b ? (uint32_t)b[d] << 16 : 0);
+}
+
+/* K where it lies; V in pairs of keys, [(n + 1) / 2][D]. */
+static struct kv_tile pairs_load(const struct tiled_job *j, const struct tile_buffers *b,
+                                 int64_t first, int64_t end)
+{
+    struct kv_tile t = {.first = first, .n = least(j->BC, end - first)};
+    const uint16_t *v = (const uint16_t *)j->v + first * j->v_stride;
+    t.k = (const uint16_t *)j->k + first * j->k_stride;
+    t.k_stride = j->k_stride;
+    t.v = b->v;
+    t.v_stride = j->D;
+    for (int64_t i = 0; i < t.n; i += 2, v += 2 * j->v_stride)
+        zip_rows(v, i + 1 < t.n ? v + j->v_stride : NULL, j->D, (uint32_t *)b->v + i / 2 * j->D);
+    return t;
+}
+
+static void pairs_scores(const struct lanes *x, const struct kv_tile *t, int64_t n, int64_t D,
+                         float *s)
+{
+    const char *k = t->k;
+    for (int64_t i = 0; i < n; i += MR)
+        pair_raw_table[x->nv - 1][least(MR, n - i) - 1](k + 2 * i * t->k_stride, t->k_stride, x->qt,
+                                                        x->scale, D, s + i * NR);
+}
+
+/* The same as pair_exp() for `rows` keys from `first` on, some of which the mask hides from some: their scores are
+ * there. Zeroed before they are rounded, so that sums are those of what is not. */
+static void pairs_edge(const struct lanes *x, const float *s, int64_t first, int64_t rows, float *p,
+                       float *sum)
+{
+    for (int c = 0; c < x->nv * LANES; c += LANES) {
+        const vi end = *(const vi *)(x->end + c);
+        const vf m = vload(x->ref + c);
+        vf e[MR + 1], total = vload(sum + c);
+        for (int64_t r = 0; r < rows; r++) {
+            e[r] = vselect(end > (int32_t)(first + r), vexp2(vload(s + r * NR + c) - m), (vf){0});
+            total += e[r];
+        }
+        e[rows] = (vf){0};
+        for (int64_t r = 0; r < rows; r += 2)
+            vstore(p + r / 2 * NR + c, (vf)make_pairs(e[r], e[r + 1]));
+        vstore(sum + c, total);
+    }
+}
+
+static void pairs_exp(const struct lanes *x, const struct kv_tile *t, int64_t n, int64_t D,
+                      bool edge, float *p, float *sum)
+{
+    float s[MR * NR] __attribute__((aligned(64)));
+    for (int64_t i = 0; i < n; i += MR) {
+        const char *k = (const char *)t->k + 2 * i * t->k_stride;
+        const int64_t rows = least(MR, n - i);
+        float *at = p + i / 2 * NR;
+        if (!edge) {
+            pair_exp_table[x->nv - 1][rows - 1](k, t->k_stride, x->qt, x->scale, x->ref, D, at,
+                                                sum);
+            continue;
+        }
+        pair_raw_table[x->nv - 1][rows - 1](k, t->k_stride, x->qt, x->scale, D, s);
+        pairs_edge(x, s, t->first + i, rows, at, sum);
+    }
+}
+
+static void pairs_output(struct lanes *x, const struct kv_tile *t, int64_t n, int64_t D,
+                         const float *p)
+{
+    const char *v = t->v;
+    for (int64_t d = 0; d < D; d += MR)
+        pair_output_table[x->nv - 1][least(MR, D - d) - 1](v + 4 * d, 4 * t->v_stride, p,
+                                                           (n + 1) / 2, x->ot + d * NR);
+}
+
+static const struct engine in_pairs = {.pack = pairs_pack,
+                                       .load = pairs_load,
+                                       .scores = pairs_scores,
+                                       .exp = pairs_exp,
+                                       .output = pairs_output};
+
+/* In bf16 pairs; anything else, and an odd D, in floats. */
+static void tiled_pairs(const struct tiled_job *j)
+{
+    tiled_by(j->dtype == DTYPE_BF16 && j->D % 2 == 0 ? &in_pairs : &in_floats, j);
+}
+
+ISA_END
