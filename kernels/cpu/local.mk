@@ -2,7 +2,7 @@
 # and -O3 by pragma, so that no other function of the program can end up with such instructions.
 # A file for another architecture compiles to nothing. Headers come first: the source hash of every
 # kernel covers them, in this order.
-cpu_kernel_headers = %D%/attn_cpu.h %D%/simd_vec.h %D%/simd_math.h %D%/simd_tiled.h %D%/simd_pairs.h %D%/simd_decode.h \
+cpu_kernel_headers = %D%/attn_cpu.h %D%/simd_vec.h %D%/simd_math.h %D%/simd_tiled.h %D%/simd_pairs.h %D%/simd_amx.h %D%/simd_decode.h \
 	%D%/parts.h
 cpu_kernel_sources = %D%/naive.c %D%/row_online.c %D%/fa1_2022.c %D%/qtile_seq.c %D%/fa2.c \
 	%D%/splitkv.c %D%/cpu_tiled.c %D%/decode_splitkv.c

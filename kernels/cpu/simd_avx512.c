@@ -1,4 +1,4 @@
-/* simd_avx512.c - the CPU kernels' vector code for AVX-512, without and with dot products of bf16 pairs.
+/* simd_avx512.c - the CPU kernels' vector code for AVX-512: alone, with dot products of bf16 pairs, with the matrix unit.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #if defined __x86_64__
@@ -9,6 +9,11 @@
 #include "simd_tiled.h"
 #include "simd_decode.h"
 #include "simd_pairs.h"
+#define AMX_PLAYED 1
+#include "simd_amx.h"
+#undef AMX_PLAYED
+#define AMX_PLAYED 0
+#include "simd_amx.h"
 
 #define AVX512_FUNCTIONS                                                                         \
     .lanes = LANES, .scores = math_scores, .add_rows = math_add_rows, .scale = math_scale,       \
@@ -22,6 +27,12 @@ const struct cpu_simd cpu_simd_avx512 = {
 
 const struct cpu_simd cpu_simd_avx512_bf16 = {
     .name = "avx512_bf16", .title = "AVX-512 BF16", .tiled = tiled_pairs, AVX512_FUNCTIONS};
+
+const struct cpu_simd cpu_simd_amx = {
+    .name = "amx", .title = "AMX", .tiled = tiled_amx, AVX512_FUNCTIONS};
+
+const struct cpu_simd cpu_simd_amx_played = {
+    .name = "amx_played", .title = "AMX played", .tiled = tiled_played, AVX512_FUNCTIONS};
 #else
 typedef int simd_avx512_is_for_x86_64; /* ISO C wants a declaration */
 #endif

@@ -38,9 +38,14 @@ INLINE int64_t decode_pitch(int64_t D)
     return (D + LANES - 1) / LANES * LANES;
 }
 
+INLINE int64_t decode_bytes(enum dtype t)
+{
+    return t == DTYPE_F32 ? 4 : 2;
+}
+
 INLINE const char *decode_at(enum dtype t, const void *base, int64_t index)
 {
-    return (const char *)base + index * (t == DTYPE_F32 ? 4 : 2);
+    return (const char *)base + index * decode_bytes(t);
 }
 
 /* Row by row of a tile that will be read soon. */
@@ -141,7 +146,7 @@ INLINE void weigh(enum dtype t, int rows, int nv, const float *p, const struct d
 {
     vf acc[DECODE_ROWS][2 * PANEL];
     const char *v = decode_at(t, tile->v, d);
-    const int64_t step = decode_at(t, NULL, tile->vs) - (const char *)NULL;
+    const int64_t step = tile->vs * decode_bytes(t);
     UNROLL
     for (int r = 0; r < rows; r++) {
         UNROLL_BY(8)
@@ -363,7 +368,7 @@ static void decode_leave(const struct decode_job *j, const struct row_block *x)
 static struct ahead tile_ahead(const struct decode_job *j, const void *base, int64_t stride,
                                int64_t first, int64_t n)
 {
-    const int64_t bytes = decode_at(j->dtype, NULL, 1) - (const char *)NULL;
+    const int64_t bytes = decode_bytes(j->dtype);
     return (struct ahead){.row = decode_at(j->dtype, base, first * stride),
                           .rows = n < 0 ? 0 : n,
                           .stride = stride * bytes,

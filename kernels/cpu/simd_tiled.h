@@ -187,6 +187,7 @@ struct kv_tile {
     const void *k, *v;
     int64_t k_stride, v_stride; /* in elements */
     int64_t first, n;           /* its keys */
+    void *spare;                /* memory for BC x D floats, where an engine wants some */
 };
 
 struct tile_buffers;

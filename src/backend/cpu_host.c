@@ -14,6 +14,9 @@
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
+#if defined __x86_64__
+#include <cpuid.h>
+#endif
 
 #include "base/mem.h"
 #include "base/kin.h"
@@ -80,6 +83,21 @@ static bool runs_avx512_bf16(void)
 #endif
 }
 
+/* The processor has it, and the system lets this process use its registers, which are large: that is asked for once,
+ * and again costs nothing. */
+static bool runs_amx(void)
+{
+#if defined __x86_64__
+    enum { TILE_AND_BF16 = 1 << 24 | 1 << 22, ARCH_REQ_XCOMP_PERM = 0x1023, XTILEDATA = 18 };
+    unsigned a, b, c, d;
+    return runs_avx512_bf16() && __get_cpuid_count(7, 0, &a, &b, &c, &d) &&
+           (d & TILE_AND_BF16) == TILE_AND_BF16 &&
+           syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, XTILEDATA) == 0;
+#else
+    return false;
+#endif
+}
+
 static bool runs_avx2(void)
 {
 #if defined __x86_64__
@@ -107,6 +125,7 @@ static const struct {
     struct host_isa isa;
     bool (*runs)(void);
 } isas[] = {
+    {{"amx", "AMX"}, runs_amx},
     {{"avx512_bf16", "AVX-512 BF16"}, runs_avx512_bf16},
     {{"avx512", "AVX-512"}, runs_avx512},
     {{"avx2", "AVX2"}, runs_avx2},

@@ -59,6 +59,10 @@ static const struct test_case cases[] = {
     {"B=1 H=1 Sq=65 Sk=97 D=16", NORMAL, "BR=1 BC=1 SPLITS=2"},
     {"B=1 H=1 Sq=130 Sk=130 D=33 causal=yes", NORMAL, "BR=1024 BC=1000"},
     {"B=3 H=1 Sq=127 Sk=65 D=24 layout=bshd", NORMAL, ""},
+    {"B=1 H=1 Sq=97 Sk=191 D=64 causal=yes", LARGE, "BR=64 BC=64"},
+    {"B=1 H=2 Sq=75 Sk=131 D=96", NORMAL, "BR=100 BC=64"},
+    {"B=2 H=2 Hkv=1 Sq=40 Sk=97 D=32 causal=yes layout=bshd", NORMAL, "BC=32"},
+    {"B=1 H=1 Sq=70 Sk=400 D=128 causal=yes", GROWING, "BC=96"},
     {"B=1 H=1 Sq=1023 Sk=1024 D=64", NORMAL, ""},
     {"B=1 H=1 Sq=1023 Sk=1024 D=64 causal=yes", NORMAL, ""},
 };
@@ -405,23 +409,31 @@ static struct kernel_desc *read_desc(const char *name)
     return d;
 }
 
-/* One problem on every instruction set. */
+static void run_with(const struct cpu_simd *simd, struct run *r, const struct answers *x,
+                     const struct test_case *c, bool want_lse, struct cpu_cases_count *count)
+{
+    r->simd = simd;
+    set_params(r, c->params);
+    const char *fault = run_case(r, x, want_lse);
+    count->ran++;
+    if (!fault)
+        return;
+    count->failed++;
+    fprintf(stderr, "# ATTNSCOPE_CPU=%s check %s %s dtype=%s %s (inputs %d): %s\n", simd->name,
+            r->desc->name, c->shape, dtype_name(x->s.dtype), c->params, (int)c->inputs, fault);
+}
+
+/* One problem on every instruction set; AMX's code also where its tiles must be played. */
 static void run_everywhere(struct run *r, const struct answers *x, const struct test_case *c,
                            bool want_lse, struct cpu_cases_count *count)
 {
-    for (const struct cpu_simd *const *s = cpu_simd_table(); *s; s++) {
-        if (!cpu_simd_usable(*s))
-            continue;
-        r->simd = *s;
-        set_params(r, c->params);
-        const char *fault = run_case(r, x, want_lse);
-        count->ran++;
-        if (!fault)
-            continue;
-        count->failed++;
-        fprintf(stderr, "# ATTNSCOPE_CPU=%s check %s %s dtype=%s %s (inputs %d): %s\n", (*s)->name,
-                r->desc->name, c->shape, dtype_name(x->s.dtype), c->params, (int)c->inputs, fault);
-    }
+    for (const struct cpu_simd *const *s = cpu_simd_table(); *s; s++)
+        if (cpu_simd_usable(*s))
+            run_with(*s, r, x, c, want_lse, count);
+#if defined __x86_64__
+    if (x->s.dtype == DTYPE_BF16 && cpu_simd_usable(&cpu_simd_avx512_bf16))
+        run_with(&cpu_simd_amx_played, r, x, c, want_lse, count);
+#endif
 }
 
 static void run_problem(struct pool *pool, const struct test_case *c, const struct shape *s,

@@ -13,6 +13,7 @@ const struct cpu_simd *const *cpu_simd_table(void)
 {
     static const struct cpu_simd *const table[] = {
 #if defined __x86_64__
+        &cpu_simd_amx,
         &cpu_simd_avx512_bf16,
         &cpu_simd_avx512,
         &cpu_simd_avx2,

@@ -80,8 +80,10 @@ struct cpu_simd {
     float (*read_burst)(const float *x, int64_t n);
 };
 
-extern const struct cpu_simd cpu_simd_avx512_bf16, cpu_simd_avx512, cpu_simd_avx2, cpu_simd_neon,
-    cpu_simd_generic;
+extern const struct cpu_simd cpu_simd_amx, cpu_simd_avx512_bf16, cpu_simd_avx512, cpu_simd_avx2,
+    cpu_simd_neon, cpu_simd_generic;
+/* AMX's code with tiles in memory, which AVX-512 BF16 can run: for tests, in no list. */
+extern const struct cpu_simd cpu_simd_amx_played;
 
 /* Every table this build has, best first, NULL at the end. */
 const struct cpu_simd *const *cpu_simd_table(void);

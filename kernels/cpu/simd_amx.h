@@ -1,0 +1,285 @@
+/* simd_amx.h - cpu_tiled's two products in bf16 by the matrix unit of Xeons (AMX).
+ *
+ * The unit has eight tiles of 16 rows of 64 bytes. One instruction, tdpbf16ps, adds to a tile C of 16 x 16 floats the
+ * product of A, 16 rows of 16 pairs of bf16, with B, 16 rows of pairs for 16 columns: 16 x 16 x 32 multiply-adds in 16
+ * cycles, sixteen times what two vector units do in f32. Rows of A are broadcast against rows of B pair by pair, so a
+ * tile is 16 x 16 steps of simd_pairs.h, and what that kernel feeds its instruction with fits here, too:
+ *
+ *   S^T[32 keys][32 queries]  = K[32 keys][32 d ...]     . Q^T pairs     K as it lies in memory
+ *   O^T[32 d][32 queries]    += V^T[32 d][32 keys ...]   . P^T pairs     V^T: a tile's pairs, transposed once for all
+ *                                                                        queries
+ *
+ * Two tiles of A and two of B make four products: half the loads of one at a time, and all eight tiles are in use.
+ *
+ * Cost of 32 keys and 64 queries at D = 64: 32 tile products, 512 cycles; but their 128 vectors of scores are 13
+ * instructions each for the softmax, some 850 cycles of two ports. So exp is what binds, and the unit waits.
+ *
+ * AMX_PLAYED 1 compiles the same with tiles in memory and products by AVX512-BF16, for processors without the unit: a
+ * test, not a kernel. D must be a multiple of 32, and so must BC.
+ *
+ * Include simd_pairs.h first.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#undef ISA_TARGET
+#undef AMX
+#undef TILES
+#undef TILE_ZERO
+#undef TILE_LOAD
+#undef TILE_STORE
+#undef TILE_DOT
+
+#if AMX_PLAYED
+#define ISA_TARGET              "avx512f,avx512dq,avx512bw,avx512vl,avx512bf16,fma,f16c,avx2"
+#define AMX(name)               name##_played
+#define TILES                   float tiles[8][16 * 16];
+#define TILE_ZERO(i)            memset(tiles[i], 0, sizeof tiles[i])
+#define TILE_LOAD(i, p, step)   played_load(tiles[i], p, step)
+#define TILE_STORE(i, p, step)  played_store(tiles[i], p, step)
+#define TILE_DOT(c, a, b)       played_dot(tiles[c], tiles[a], tiles[b])
+#else
+#define ISA_TARGET              "avx512f,avx512dq,avx512bw,avx512vl,avx512bf16,fma,f16c,avx2,amx-tile,amx-bf16"
+#define AMX(name)               name##_amx
+#define TILES                   /* the registers */
+#define TILE_ZERO(i)            _tile_zero(i)
+#define TILE_LOAD(i, p, step)   _tile_loadd(i, p, (size_t)(step))
+#define TILE_STORE(i, p, step)  _tile_stored(i, p, (size_t)(step))
+#define TILE_DOT(c, a, b)       _tile_dpbf16ps(c, a, b)
+#endif
+/* Before tiles are loaded and after they were stored: gcc's intrinsics do not say that they touch memory. */
+#undef TILES_FENCE
+#define TILES_FENCE __asm__ volatile("" ::: "memory")
+
+#ifndef GROUP
+#define GROUP 32 /* keys, columns of D and queries of four products */
+#endif
+
+ISA_BEGIN
+
+#if AMX_PLAYED
+enum { TILE_ROWS = 16 };
+
+static void played_load(float *tile, const void *p, int64_t step)
+{
+    for (int r = 0; r < TILE_ROWS; r++)
+        memcpy(tile + r * LANES, (const char *)p + r * step, LANES * sizeof *tile);
+}
+
+static void played_store(const float *tile, void *p, int64_t step)
+{
+    for (int r = 0; r < TILE_ROWS; r++)
+        memcpy((char *)p + r * step, tile + r * LANES, LANES * sizeof *tile);
+}
+
+static void played_dot(float *c, const float *a, const float *b)
+{
+    for (int r = 0; r < TILE_ROWS; r++) {
+        vf sum = vload(c + r * LANES);
+        for (int k = 0; k < LANES; k++)
+            sum = dot_pair(sum, (vi)vload(b + k * LANES), (const char *)(a + r * LANES + k));
+        vstore(c + r * LANES, sum);
+    }
+}
+#endif
+
+/* Tiles 0 to 3 are C, 4 and 5 A, 6 and 7 B. Adds the products of A, 32 rows `as` bytes apart, and B, 16 rows of pairs
+ * `bs` bytes apart, over `steps` steps of 32 in the sum. */
+#define TILE_PRODUCTS(a, as, a_step, b, bs, b_step, steps)     \
+    for (int64_t step_ = 0; step_ < (steps); step_++) {        \
+        const char *a_ = (a) + step_ * (a_step);               \
+        const char *b_ = (b) + step_ * (b_step);               \
+        TILE_LOAD(4, a_, as);                                  \
+        TILE_LOAD(6, b_, bs);                                  \
+        TILE_LOAD(7, b_ + 64, bs);                             \
+        TILE_LOAD(5, a_ + 16 * (as), as);                      \
+        TILE_DOT(0, 4, 6);                                     \
+        TILE_DOT(1, 4, 7);                                     \
+        TILE_DOT(2, 5, 6);                                     \
+        TILE_DOT(3, 5, 7);                                     \
+    }
+
+/* s [32][NR] = the scores, as they are, of 32 keys `ks` bytes apart. */
+static void AMX(group_scores)(const struct lanes *x, const char *k, int64_t ks, int64_t D, float *s)
+{
+    const int64_t row = NR * (int64_t)sizeof *s;
+    TILES
+    TILES_FENCE;
+    for (int q = 0; q < x->nv * LANES; q += GROUP) {
+        TILE_ZERO(0);
+        TILE_ZERO(1);
+        TILE_ZERO(2);
+        TILE_ZERO(3);
+        TILE_PRODUCTS(k, ks, 64, (const char *)(x->qt + q), row, 16 * row, D / 32)
+        TILE_STORE(0, s + q, row);
+        TILE_STORE(1, s + q + LANES, row);
+        TILE_STORE(2, s + 16 * NR + q, row);
+        TILE_STORE(3, s + 16 * NR + q + LANES, row);
+    }
+    TILES_FENCE;
+}
+
+/* O^T += V^T P^T: V^T [D][BC], of which `groups` of 32 keys. */
+static void AMX(groups_output)(struct lanes *x, const char *v, int64_t vs, int64_t groups,
+                               int64_t D, const float *p)
+{
+    const int64_t row = NR * (int64_t)sizeof *p;
+    TILES
+    TILES_FENCE;
+    for (int64_t d = 0; d < D; d += GROUP)
+        for (int q = 0; q < x->nv * LANES; q += GROUP) {
+            float *o = x->ot + d * NR + q;
+            TILE_LOAD(0, o, row);
+            TILE_LOAD(1, o + LANES, row);
+            TILE_LOAD(2, o + 16 * NR, row);
+            TILE_LOAD(3, o + 16 * NR + LANES, row);
+            TILE_PRODUCTS(v + d * vs, vs, 64, (const char *)(p + q), row, 16 * row, groups)
+            TILE_STORE(0, o, row);
+            TILE_STORE(1, o + LANES, row);
+            TILE_STORE(2, o + 16 * NR, row);
+            TILE_STORE(3, o + 16 * NR + LANES, row);
+        }
+    TILES_FENCE;
+}
+
+/* The group's 32 rows of K: where they lie, or the last ones of a tile in `buf`, with zeros behind. */
+static const char *AMX(group_keys)(const struct kv_tile *t, int64_t i, int64_t D, void *buf,
+                                   int64_t *ks)
+{
+    const uint16_t *k = (const uint16_t *)t->k + i * t->k_stride;
+    *ks = 2 * t->k_stride;
+    if (i + GROUP <= t->n)
+        return (const char *)k;
+    memset(buf, 0, (size_t)(2 * GROUP * D));
+    for (int64_t r = 0; r < t->n - i; r++)
+        memcpy((char *)buf + 2 * r * D, k + r * t->k_stride, (size_t)(2 * D));
+    *ks = 2 * D;
+    return buf;
+}
+
+/* p = pairs of 2^(s * scale - ref) of 32 keys from `first` on, added to sum. */
+static void AMX(group_exp)(const struct lanes *x, const float *s, float *p, float *sum)
+{
+    for (int c = 0; c < x->nv * LANES; c += LANES) {
+        const vf m = vload(x->ref + c);
+        vf total = vload(sum + c);
+        UNROLL_BY(4)
+        for (int r = 0; r < GROUP; r += 2) {
+            const vf even = vexp2(vload(s + r * NR + c) * x->scale - m);
+            const vf odd = vexp2(vload(s + (r + 1) * NR + c) * x->scale - m);
+            vstore(p + r / 2 * NR + c, (vf)make_pairs(even, odd));
+            total += even + odd;
+        }
+        vstore(sum + c, total);
+    }
+}
+
+/* The same where only `rows` are keys, and the mask hides some of them from some queries. */
+static void AMX(group_edge)(const struct lanes *x, float *s, int64_t first, int64_t rows, float *p,
+                            float *sum)
+{
+    for (int64_t i = 0; i < rows * NR; i += LANES)
+        vstore(s + i, vload(s + i) * x->scale);
+    for (int64_t r = 0; r < GROUP; r += 2) {
+        const int64_t n = least(2, rows - r);
+        if (n > 0)
+            pairs_edge(x, s + r * NR, first + r, n, p + r / 2 * NR, sum);
+        else
+            memset(p + r / 2 * NR, 0, NR * sizeof *p);
+    }
+}
+
+/* ---- the engine ---- */
+
+/* V^T of a tile, [D][BC], behind its pairs, which are made first; zeros behind the last key. K's last group goes to
+ * the buffer b->k. */
+static struct kv_tile AMX(amx_load)(const struct tiled_job *j, const struct tile_buffers *b,
+                                    int64_t first, int64_t end)
+{
+    struct kv_tile t = pairs_load(j, b, first, end);
+    const int64_t pairs = (t.n + GROUP - 1) / GROUP * GROUP / 2, made = (t.n + 1) / 2;
+    float *v = b->v, *vt = v + j->BC / 2 * j->D;
+    memset(v + made * j->D, 0, (size_t)((pairs - made) * j->D) * sizeof *v);
+    transpose(v, j->D, vt, j->BC / 2, pairs, j->D);
+    t.v = vt;
+    t.v_stride = j->BC;
+    t.spare = b->k;
+    return t;
+}
+
+static void AMX(amx_scores)(const struct lanes *x, const struct kv_tile *t, int64_t n, int64_t D,
+                            float *out)
+{
+    float s[GROUP * NR] __attribute__((aligned(64)));
+    for (int64_t i = 0; i < n; i += GROUP) {
+        int64_t ks;
+        const char *k = AMX(group_keys)(t, i, D, t->spare, &ks);
+        AMX(group_scores)(x, k, ks, D, s);
+        for (int64_t at = 0; at < least(GROUP, n - i) * NR; at += LANES)
+            vstore(out + i * NR + at, vload(s + at) * x->scale);
+    }
+}
+
+static void AMX(amx_exp)(const struct lanes *x, const struct kv_tile *t, int64_t n, int64_t D,
+                         bool edge, float *p, float *sum)
+{
+    float s[GROUP * NR] __attribute__((aligned(64)));
+    for (int64_t i = 0; i < n; i += GROUP) {
+        int64_t ks;
+        const char *k = AMX(group_keys)(t, i, D, t->spare, &ks);
+        AMX(group_scores)(x, k, ks, D, s);
+        if (edge || i + GROUP > n)
+            AMX(group_edge)(x, s, t->first + i, least(GROUP, n - i), p + i / 2 * NR, sum);
+        else
+            AMX(group_exp)(x, s, p + i / 2 * NR, sum);
+    }
+}
+
+static void AMX(amx_output)(struct lanes *x, const struct kv_tile *t, int64_t n, int64_t D,
+                            const float *p)
+{
+    AMX(groups_output)(x, t->v, 2 * t->v_stride, (n + GROUP - 1) / GROUP, D, p);
+}
+
+static const struct engine AMX(in_tiles) = {.pack = pairs_pack,
+                                            .load = AMX(amx_load),
+                                            .scores = AMX(amx_scores),
+                                            .exp = AMX(amx_exp),
+                                            .output = AMX(amx_output)};
+
+/* Eight tiles of 16 rows of 64 bytes, until they are given back. */
+static void AMX(amx_begin)(void)
+{
+#if !AMX_PLAYED
+    struct {
+        uint8_t palette, start_row, reserved[14];
+        uint16_t row_bytes[16];
+        uint8_t rows[16];
+    } __attribute__((aligned(64))) shape = {.palette = 1};
+    for (int i = 0; i < 8; i++) {
+        shape.row_bytes[i] = 64;
+        shape.rows[i] = 16;
+    }
+    TILES_FENCE;
+    _tile_loadconfig(&shape);
+#endif
+}
+
+static void AMX(amx_end)(void)
+{
+#if !AMX_PLAYED
+    _tile_release();
+#endif
+}
+
+/* In bf16 where tiles divide D and the keys; else in pairs or floats. */
+static void AMX(tiled)(const struct tiled_job *j)
+{
+    if (j->dtype != DTYPE_BF16 || j->D % GROUP || j->BC % GROUP) {
+        tiled_pairs(j);
+        return;
+    }
+    AMX(amx_begin)();
+    tiled_by(&AMX(in_tiles), j);
+    AMX(amx_end)();
+}
+
+ISA_END
