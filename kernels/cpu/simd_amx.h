@@ -270,6 +270,29 @@ static void AMX(amx_end)(void)
 #endif
 }
 
+/* Products of tiles that stay where they are, four sums at once. */
+static double AMX(peak_tiles)(int64_t rounds)
+{
+    TILES
+    AMX(amx_begin)();
+    TILE_ZERO(0);
+    TILE_ZERO(1);
+    TILE_ZERO(2);
+    TILE_ZERO(3);
+    TILE_ZERO(4);
+    TILE_ZERO(5);
+    TILE_ZERO(6);
+    TILE_ZERO(7);
+    for (int64_t r = 0; r < rounds; r++) {
+        TILE_DOT(0, 4, 6);
+        TILE_DOT(1, 4, 7);
+        TILE_DOT(2, 5, 6);
+        TILE_DOT(3, 5, 7);
+    }
+    AMX(amx_end)();
+    return 4.0 * 2 * 16 * 16 * 32 * (double)rounds;
+}
+
 /* In bf16 where tiles divide D and the keys; else in pairs or floats. */
 static void AMX(tiled)(const struct tiled_job *j)
 {

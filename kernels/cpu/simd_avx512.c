@@ -26,13 +26,13 @@ const struct cpu_simd cpu_simd_avx512 = {
     .name = "avx512", .title = "AVX-512", .tiled = tiled, AVX512_FUNCTIONS};
 
 const struct cpu_simd cpu_simd_avx512_bf16 = {
-    .name = "avx512_bf16", .title = "AVX-512 BF16", .tiled = tiled_pairs, AVX512_FUNCTIONS};
+    .name = "avx512_bf16", .title = "AVX-512 BF16", .tiled = tiled_pairs, .dot_burst = peak_pairs, AVX512_FUNCTIONS};
 
 const struct cpu_simd cpu_simd_amx = {
-    .name = "amx", .title = "AMX", .tiled = tiled_amx, AVX512_FUNCTIONS};
+    .name = "amx", .title = "AMX", .tiled = tiled_amx, .dot_burst = peak_tiles_amx, AVX512_FUNCTIONS};
 
 const struct cpu_simd cpu_simd_amx_played = {
-    .name = "amx_played", .title = "AMX played", .tiled = tiled_played, AVX512_FUNCTIONS};
+    .name = "amx_played", .title = "AMX played", .tiled = tiled_played, .dot_burst = peak_tiles_played, AVX512_FUNCTIONS};
 #else
 typedef int simd_avx512_is_for_x86_64; /* ISO C wants a declaration */
 #endif

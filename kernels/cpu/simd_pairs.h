@@ -256,6 +256,22 @@ static const struct engine in_pairs = {.pack = pairs_pack,
                                        .exp = pairs_exp,
                                        .output = pairs_output};
 
+/* As peak_fma(), of pairs. */
+static double peak_pairs(int64_t rounds)
+{
+#define PAIR_STEP(i) c##i = (vf)_mm512_dpbf16_ps((__m512)c##i, (__m512bh)a, (__m512bh)b);
+    vf a = (vf){0}, b = (vf){0};
+    PIN(a);
+    PIN(b);
+    CHAINS(CHAIN_START)
+    for (int64_t r = 0; r < rounds; r++) {
+        CHAINS(PAIR_STEP)
+        CHAINS(PAIR_STEP)
+    }
+    CHAINS(CHAIN_END)
+    return 4.0 * LANES * 12 * 2 * (double)rounds;
+}
+
 /* In bf16 pairs; anything else, and an odd D, in floats. */
 static void tiled_pairs(const struct tiled_job *j)
 {

@@ -6,7 +6,7 @@
 
 #include "backend/backend.h"
 
-/* ATTNSCOPE_CPU=avx512|avx2|neon|generic, read when it opens, forces the vector code. */
+/* ATTNSCOPE_CPU=amx|avx512_bf16|avx512|avx2|neon|generic, read when it opens, forces the vector code. */
 extern const struct backend_ops backend_cpu;
 
 #endif

@@ -24,29 +24,29 @@ enum { MIB = 1 << 20, BUFFER_BYTES = 128 * MIB, CHUNK_BYTES = MIB };
 
 /* ---- multiply-adds ---- */
 
-static double fma_rate(const struct cpu_simd *simd, int64_t rounds)
+static double burst_rate(double (*burst)(int64_t rounds), int64_t rounds)
 {
     const double start = host_seconds();
-    const double flops = simd->fma_burst(rounds);
+    const double flops = burst(rounds);
     return flops / (host_seconds() - start) * 1e-9;
 }
 
 /* Rounds that take about 5 ms: long against the clock's reading, short against a neighbour's turn. */
-static int64_t burst_rounds(const struct cpu_simd *simd)
+static int64_t burst_rounds(double (*burst)(int64_t rounds))
 {
     enum { PROBE = 20000 };
-    const double flops_per_round = simd->fma_burst(1);
-    return (int64_t)(fma_rate(simd, PROBE) * 1e9 * 5e-3 / flops_per_round) + 1;
+    const double flops_per_round = burst(1);
+    return (int64_t)(burst_rate(burst, PROBE) * 1e9 * 5e-3 / flops_per_round) + 1;
 }
 
 /* Nothing but multiply-adds. */
 static double burst_peak(const struct cpu_simd *simd)
 {
     enum { BURSTS = 40 };
-    const int64_t rounds = burst_rounds(simd);
+    const int64_t rounds = burst_rounds(simd->fma_burst);
     double best = 0;
     for (int i = 0; i < BURSTS; i++) {
-        const double rate = fma_rate(simd, rounds);
+        const double rate = burst_rate(simd->fma_burst, rounds);
         best = rate > best ? rate : best;
     }
     return best;
@@ -78,40 +78,40 @@ static double working_peak(const struct cpu_simd *simd, float *buffer)
     job.scale = 0.125f;
     job.dtype = DTYPE_F32;
     job.scratch = buffer + 2 * HEAD;
-    const int64_t rounds = burst_rounds(simd) / 25 + 1;
+    const int64_t rounds = burst_rounds(simd->fma_burst) / 25 + 1;
     double rates[BOUTS];
     for (int i = 0; i < BOUTS; i++) {
         work(simd, &job, 5e-3);
-        rates[i] = fma_rate(simd, rounds);
+        rates[i] = burst_rate(simd->fma_burst, rounds);
     }
     qsort(rates, BOUTS, sizeof *rates, by_value);
     return rates[BOUTS / 2];
 }
 
-struct fma_all {
-    const struct cpu_simd *simd;
+struct burst_all {
+    double (*burst)(int64_t rounds);
     int64_t rounds;
 };
 
-static void fma_block(void *ctx, int64_t block, int thread)
+static void burst_block(void *ctx, int64_t block, int thread)
 {
-    const struct fma_all *f = ctx;
+    const struct burst_all *f = ctx;
     (void)block;
     (void)thread;
-    (void)f->simd->fma_burst(f->rounds);
+    (void)f->burst(f->rounds);
 }
 
-/* Four blocks a thread, handed out dynamically: a disturbed thread takes fewer. */
-static double fma_gflops_all(const struct cpu_simd *simd, struct pool *pool)
+/* GFLOP/s. Four blocks a thread, handed out dynamically: a disturbed thread takes fewer. */
+static double burst_all(double (*burst)(int64_t rounds), struct pool *pool)
 {
     enum { TRIES = 8, SHARE = 4 };
-    struct fma_all f = {simd, burst_rounds(simd)};
+    struct burst_all f = {burst, burst_rounds(burst)};
     const int64_t blocks = (int64_t)pool_threads(pool) * SHARE;
-    const double flops = simd->fma_burst(1) * (double)f.rounds * (double)blocks;
+    const double flops = burst(1) * (double)f.rounds * (double)blocks;
     double best = 0;
     for (int i = 0; i < TRIES; i++) {
         const double start = host_seconds();
-        pool_run(pool, blocks, fma_block, &f);
+        pool_run(pool, blocks, burst_block, &f);
         const double rate = flops / (host_seconds() - start) * 1e-9;
         best = rate > best ? rate : best;
     }
@@ -203,7 +203,9 @@ enum status cpu_peak(const struct cpu_simd *simd, struct pool *pool, struct peak
     out->threads = pool_threads(pool);
     peak_put(out, PEAK_FMA_BURST, burst_peak(simd));
     peak_put(out, PEAK_FMA, working_peak(simd, (float *)(void *)r.data));
-    peak_put(out, PEAK_FMA_ALL, fma_gflops_all(simd, pool));
+    peak_put(out, PEAK_FMA_ALL, burst_all(simd->fma_burst, pool));
+    if (simd->dot_burst)
+        peak_put(out, PEAK_MMA_BF16, burst_all(simd->dot_burst, pool) * 1e-3);
     measure_caches(&r, out);
     peak_put(out, PEAK_DRAM,
              cold_rate(&r, pool, BUFFER_BYTES / CHUNK_BYTES, read_chunk, BUFFER_BYTES));

@@ -76,6 +76,8 @@ struct cpu_simd {
     /* Runs `rounds` rounds of independent multiply-adds that keep every accumulator in a register.
      * Returns the FLOPs done. */
     double (*fma_burst)(int64_t rounds);
+    /* The same of bf16 products, by the instructions that `tiled` has for them; NULL: it has none, bf16 become floats. */
+    double (*dot_burst)(int64_t rounds);
     /* Sum over `n` floats, as fast as loads go; n a multiple of 256. */
     float (*read_burst)(const float *x, int64_t n);
 };

@@ -50,13 +50,20 @@ void ceiling_roof_text(const struct held_roof *r, struct str *out)
 
 /* ---- this machine's CPU ---- */
 
-struct host_roof host_roof(struct session *s, int threads)
+/* bf16 products have instructions of their own where that was measured; all others are made in f32. */
+static double host_tflops(const struct peak *p, enum dtype dtype)
+{
+    const double own = p->at[PEAK_MMA_BF16].value;
+    return dtype == DTYPE_BF16 && own > 0 ? own : p->at[PEAK_FMA_ALL].value * 1e-3;
+}
+
+struct host_roof host_roof(struct session *s, int threads, enum dtype dtype)
 {
     struct host_roof r = {.tflops = REAL_UNKNOWN, .gbs = REAL_UNKNOWN};
     r.device = host_device_name(threads > 0 ? threads : host_usable_cpus(), host_isa_used()->title);
     r.peak = ceilings_of(session_ceilings(s), r.device, NULL);
     if (r.peak) {
-        r.tflops = r.peak->at[PEAK_FMA_ALL].value * 1e-3;
+        r.tflops = host_tflops(r.peak, dtype);
         r.gbs = r.peak->at[PEAK_DRAM].value;
     }
     return r;
@@ -120,11 +127,11 @@ static double share(const struct run_row *row, double tflops, double gbs)
 }
 
 /* Of a CPU with these threads. */
-static void fill_of_cpu(struct session *s, struct run_row *row)
+static void fill_of_cpu(struct session *s, enum dtype dtype, struct run_row *row)
 {
     const struct peak *p = ceilings_of(session_ceilings(s), row->device, NULL);
     if (p)
-        row->of_ceiling_pct = share(row, p->at[PEAK_FMA_ALL].value * 1e-3, p->at[PEAK_DRAM].value);
+        row->of_ceiling_pct = share(row, host_tflops(p, dtype), p->at[PEAK_DRAM].value);
 }
 
 /* At the clock of the run. */
@@ -136,7 +143,7 @@ void ceiling_fill(struct session *s, const struct kernel *k, const struct shape 
         row->gpus != INT_UNKNOWN) /* the roof is one GPU's */
         return;
     if (!backend_is_gpu(row->backend)) {
-        fill_of_cpu(s, row);
+        fill_of_cpu(s, shape->dtype, row);
         return;
     }
     if (devices_get(s->services.devices, row->device, &gpu, NULL) != ST_OK)

@@ -29,10 +29,11 @@ void ceiling_roof_text(const struct held_roof *r, struct str *out);
 struct host_roof {
     char *device;            /* as its runs name it */
     const struct peak *peak; /* borrowed as above; NULL: nobody measured it with these threads */
-    double tflops, gbs; /* multiply-adds in f32, whatever the type, and memory; NaN: not measured */
+    double tflops, gbs; /* multiply-adds in f32, or in bf16 where there are instructions for them, and memory; NaN: not
+                         * measured */
 };
-/* `threads` 0: all that may be used. Clear it. */
-struct host_roof host_roof(struct session *s, int threads);
+/* Of kernels of a type. `threads` 0: all that may be used. Clear it. */
+struct host_roof host_roof(struct session *s, int threads, enum dtype dtype);
 void host_roof_clear(struct host_roof *r);
 /* "noisy: tries 18 % apart, ...": of a CPU that others used meanwhile; nothing where it was quiet. */
 void ceiling_noise_text(const struct peak *p, struct str *out);

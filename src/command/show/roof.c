@@ -345,7 +345,7 @@ static enum status add_kernels(struct session *s, const struct request *r, struc
 
 static void begin_host(struct session *s, const struct request *r, struct roofs *x)
 {
-    x->host = host_roof(s, (int)r->options.threads);
+    x->host = host_roof(s, (int)r->options.threads, r->problem.shape.dtype);
     x->host_device = host_device(&x->host);
     x->devices[0] = &x->host_device;
     x->ndevices = 1;
