@@ -8,7 +8,7 @@
  *            and the powers of 2 are taken while the scores are still in registers.
  * @after     fa2
  * @dtypes    f16 bf16 f32
- * @param     BR 128 [1..1024]  query rows per tile; best a multiple of 64
+ * @param     BR 64 [1..1024]   query rows per tile; best a multiple of 64
  * @param     BC 96 [1..4096]   key rows per tile; best a multiple of 6
  * @grid      ceil(Sq/BR) H B
  * @traffic   read B*H*(Sq*D*T+tiles(BR,BC)*2*BC*D*T) write B*H*Sq*D*T

@@ -29,21 +29,21 @@
 #undef TILE_DOT
 
 #if AMX_PLAYED
-#define ISA_TARGET              "avx512f,avx512dq,avx512bw,avx512vl,avx512bf16,fma,f16c,avx2"
-#define AMX(name)               name##_played
-#define TILES                   float tiles[8][16 * 16];
-#define TILE_ZERO(i)            memset(tiles[i], 0, sizeof tiles[i])
-#define TILE_LOAD(i, p, step)   played_load(tiles[i], p, step)
-#define TILE_STORE(i, p, step)  played_store(tiles[i], p, step)
-#define TILE_DOT(c, a, b)       played_dot(tiles[c], tiles[a], tiles[b])
+#define ISA_TARGET             "avx512f,avx512dq,avx512bw,avx512vl,avx512bf16,fma,f16c,avx2"
+#define AMX(name)              name##_played
+#define TILES                  float tiles[8][16 * 16];
+#define TILE_ZERO(i)           memset(tiles[i], 0, sizeof tiles[i])
+#define TILE_LOAD(i, p, step)  played_load(tiles[i], p, step)
+#define TILE_STORE(i, p, step) played_store(tiles[i], p, step)
+#define TILE_DOT(c, a, b)      played_dot(tiles[c], tiles[a], tiles[b])
 #else
-#define ISA_TARGET              "avx512f,avx512dq,avx512bw,avx512vl,avx512bf16,fma,f16c,avx2,amx-tile,amx-bf16"
-#define AMX(name)               name##_amx
-#define TILES                   /* the registers */
-#define TILE_ZERO(i)            _tile_zero(i)
-#define TILE_LOAD(i, p, step)   _tile_loadd(i, p, (size_t)(step))
-#define TILE_STORE(i, p, step)  _tile_stored(i, p, (size_t)(step))
-#define TILE_DOT(c, a, b)       _tile_dpbf16ps(c, a, b)
+#define ISA_TARGET             "avx512f,avx512dq,avx512bw,avx512vl,avx512bf16,fma,f16c,avx2,amx-tile,amx-bf16"
+#define AMX(name)              name##_amx
+#define TILES                  /* the registers */
+#define TILE_ZERO(i)           _tile_zero(i)
+#define TILE_LOAD(i, p, step)  _tile_loadd(i, p, (size_t)(step))
+#define TILE_STORE(i, p, step) _tile_stored(i, p, (size_t)(step))
+#define TILE_DOT(c, a, b)      _tile_dpbf16ps(c, a, b)
 #endif
 /* Before tiles are loaded and after they were stored: gcc's intrinsics do not say that they touch memory. */
 #undef TILES_FENCE
@@ -83,18 +83,18 @@ static void played_dot(float *c, const float *a, const float *b)
 
 /* Tiles 0 to 3 are C, 4 and 5 A, 6 and 7 B. Adds the products of A, 32 rows `as` bytes apart, and B, 16 rows of pairs
  * `bs` bytes apart, over `steps` steps of 32 in the sum. */
-#define TILE_PRODUCTS(a, as, a_step, b, bs, b_step, steps)     \
-    for (int64_t step_ = 0; step_ < (steps); step_++) {        \
-        const char *a_ = (a) + step_ * (a_step);               \
-        const char *b_ = (b) + step_ * (b_step);               \
-        TILE_LOAD(4, a_, as);                                  \
-        TILE_LOAD(6, b_, bs);                                  \
-        TILE_LOAD(7, b_ + 64, bs);                             \
-        TILE_LOAD(5, a_ + 16 * (as), as);                      \
-        TILE_DOT(0, 4, 6);                                     \
-        TILE_DOT(1, 4, 7);                                     \
-        TILE_DOT(2, 5, 6);                                     \
-        TILE_DOT(3, 5, 7);                                     \
+#define TILE_PRODUCTS(a, as, a_step, b, bs, b_step, steps) \
+    for (int64_t step_ = 0; step_ < (steps); step_++) {    \
+        const char *a_ = (a) + step_ * (a_step);           \
+        const char *b_ = (b) + step_ * (b_step);           \
+        TILE_LOAD(4, a_, as);                              \
+        TILE_LOAD(6, b_, bs);                              \
+        TILE_LOAD(7, b_ + 64, bs);                         \
+        TILE_LOAD(5, a_ + 16 * (as), as);                  \
+        TILE_DOT(0, 4, 6);                                 \
+        TILE_DOT(1, 4, 7);                                 \
+        TILE_DOT(2, 5, 6);                                 \
+        TILE_DOT(3, 5, 7);                                 \
     }
 
 /* s [32][NR] = the scores, as they are, of 32 keys `ks` bytes apart. */

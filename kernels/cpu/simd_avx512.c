@@ -15,24 +15,33 @@
 #define AMX_PLAYED 0
 #include "simd_amx.h"
 
-#define AVX512_FUNCTIONS                                                                         \
-    .lanes = LANES, .scores = math_scores, .add_rows = math_add_rows, .scale = math_scale,       \
-    .max = math_max, .exp2_sum = math_exp2_sum, .to_float = math_to_float,                       \
-    .from_float = math_from_float, .tiled_scratch = tiled_scratch,                               \
-    .decode_scratch = decode_scratch, .decode = decode, .fma_burst = peak_fma,                   \
+#define AVX512_FUNCTIONS                                                                   \
+    .lanes = LANES, .scores = math_scores, .add_rows = math_add_rows, .scale = math_scale, \
+    .max = math_max, .exp2_sum = math_exp2_sum, .to_float = math_to_float,                 \
+    .from_float = math_from_float, .tiled_scratch = tiled_scratch,                         \
+    .decode_scratch = decode_scratch, .decode = decode, .fma_burst = peak_fma,             \
     .read_burst = peak_read
 
 const struct cpu_simd cpu_simd_avx512 = {
     .name = "avx512", .title = "AVX-512", .tiled = tiled, AVX512_FUNCTIONS};
 
-const struct cpu_simd cpu_simd_avx512_bf16 = {
-    .name = "avx512_bf16", .title = "AVX-512 BF16", .tiled = tiled_pairs, .dot_burst = peak_pairs, AVX512_FUNCTIONS};
+const struct cpu_simd cpu_simd_avx512_bf16 = {.name = "avx512_bf16",
+                                              .title = "AVX-512 BF16",
+                                              .tiled = tiled_pairs,
+                                              .dot_burst = peak_pairs,
+                                              AVX512_FUNCTIONS};
 
-const struct cpu_simd cpu_simd_amx = {
-    .name = "amx", .title = "AMX", .tiled = tiled_amx, .dot_burst = peak_tiles_amx, AVX512_FUNCTIONS};
+const struct cpu_simd cpu_simd_amx = {.name = "amx",
+                                      .title = "AMX",
+                                      .tiled = tiled_amx,
+                                      .dot_burst = peak_tiles_amx,
+                                      AVX512_FUNCTIONS};
 
-const struct cpu_simd cpu_simd_amx_played = {
-    .name = "amx_played", .title = "AMX played", .tiled = tiled_played, .dot_burst = peak_tiles_played, AVX512_FUNCTIONS};
+const struct cpu_simd cpu_simd_amx_played = {.name = "amx_played",
+                                             .title = "AMX played",
+                                             .tiled = tiled_played,
+                                             .dot_burst = peak_tiles_played,
+                                             AVX512_FUNCTIONS};
 #else
 typedef int simd_avx512_is_for_x86_64; /* ISO C wants a declaration */
 #endif

@@ -219,7 +219,8 @@ static void decode_hide(const struct decode_job *j, const struct row_block *x, i
                         int64_t n, int64_t all, float value, float *s)
 {
     for (int r = 0; r < x->rows; r++) {
-        const int64_t end = j->first_end + (j->row + x->first + r) % j->queries * j->end_step - first;
+        const int64_t end =
+            j->first_end + (j->row + x->first + r) % j->queries * j->end_step - first;
         for (int64_t i = end < 0 ? 0 : decode_least(end, n); i < all; i++)
             s[i * x->rows + r] = value;
     }
@@ -267,12 +268,12 @@ INLINE void meet(enum dtype t, int rows, const struct decode_job *j, struct row_
     decode_output(t, rows, s, tile, j->D, x->o);
 }
 
-#define MEET(name, t, rows)                                                                \
-    static void meet_##name##_##rows(const struct decode_job *j, struct row_block *x,     \
-                                     struct decode_tile *tile, int64_t first,             \
-                                     struct ahead ahead[2], float *s)                     \
-    {                                                                                      \
-        meet(t, rows, j, x, tile, first, ahead, s);                                        \
+#define MEET(name, t, rows)                                                           \
+    static void meet_##name##_##rows(const struct decode_job *j, struct row_block *x, \
+                                     struct decode_tile *tile, int64_t first,         \
+                                     struct ahead ahead[2], float *s)                 \
+    {                                                                                 \
+        meet(t, rows, j, x, tile, first, ahead, s);                                   \
     }
 #define MEET_ALL(name, t) MEET(name, t, 1) MEET(name, t, 2) MEET(name, t, 4)
 MEET_ALL(f16, DTYPE_F16)

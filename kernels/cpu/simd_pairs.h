@@ -62,9 +62,9 @@ INLINE void pair_scores(vf acc[MR][PANEL], int mr, int nv, const char *k, int64_
 INLINE vi make_pairs(vf even, vf odd)
 {
     const __m512i both = (__m512i)_mm512_cvtne2ps_pbh((__m512)odd, (__m512)even);
-    const __m512i low = _mm512_cvtepu16_epi32(_mm512_castsi512_si256(both));
-    const __m512i high = _mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(both, 1));
-    return (vi)_mm512_or_si512(low, _mm512_slli_epi32(high, 16));
+    const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const __m512i zipped = _mm512_or_si512(lanes, _mm512_slli_epi32(lanes, 16));
+    return (vi)_mm512_permutexvar_epi16(_mm512_or_si512(zipped, _mm512_set1_epi32(16 << 16)), both);
 }
 
 INLINE void pair_raw(int mr, int nv, const char *k, int64_t ks, const float *qt, float scale,
@@ -130,21 +130,21 @@ typedef void pair_exp_fn(const char *k, int64_t ks, const float *qt, float scale
 typedef void pair_output_fn(const char *v, int64_t vs, const float *p, int64_t n, float *o);
 
 #undef MICRO
-#define MICRO(mr, nv)                                                                              \
-    static void pair_raw_##mr##_##nv(const char *k, int64_t ks, const float *qt, float scale,      \
-                                     int64_t D, float *s)                                          \
-    {                                                                                              \
-        pair_raw(mr, nv, k, ks, qt, scale, D, s);                                                  \
-    }                                                                                              \
-    static void pair_exp_##mr##_##nv(const char *k, int64_t ks, const float *qt, float scale,      \
-                                     const float *ref, int64_t D, float *p, float *sum)            \
-    {                                                                                              \
-        pair_exp(mr, nv, k, ks, qt, scale, ref, D, p, sum);                                        \
-    }                                                                                              \
-    static void pair_output_##mr##_##nv(const char *v, int64_t vs, const float *p, int64_t n,      \
-                                        float *o)                                                  \
-    {                                                                                              \
-        pair_output(mr, nv, v, vs, p, n, o);                                                       \
+#define MICRO(mr, nv)                                                                         \
+    static void pair_raw_##mr##_##nv(const char *k, int64_t ks, const float *qt, float scale, \
+                                     int64_t D, float *s)                                     \
+    {                                                                                         \
+        pair_raw(mr, nv, k, ks, qt, scale, D, s);                                             \
+    }                                                                                         \
+    static void pair_exp_##mr##_##nv(const char *k, int64_t ks, const float *qt, float scale, \
+                                     const float *ref, int64_t D, float *p, float *sum)       \
+    {                                                                                         \
+        pair_exp(mr, nv, k, ks, qt, scale, ref, D, p, sum);                                   \
+    }                                                                                         \
+    static void pair_output_##mr##_##nv(const char *v, int64_t vs, const float *p, int64_t n, \
+                                        float *o)                                             \
+    {                                                                                         \
+        pair_output(mr, nv, v, vs, p, n, o);                                                  \
     }
 
 MICRO_ALL(1)

@@ -172,7 +172,8 @@ static output_fn *const output_table[PANEL][MR] = PANELS(output);
 
 /* A lane block: NR queries and what the online softmax keeps of them. */
 struct lanes {
-    float *qt;    /* [D][NR] Q^T times scale * log2(e); lanes without a query hold 0. Pairs: as simd_pairs.h has it */
+    float *
+        qt; /* [D][NR] Q^T times scale * log2(e); lanes without a query hold 0. Pairs: as simd_pairs.h has it */
     float *ot;    /* [D][NR] O^T, not yet divided by l */
     float *ref;   /* [NR] what is subtracted from the scores */
     float *l;     /* [NR] sum of 2^(s - ref) */
@@ -235,8 +236,8 @@ static void tile_mask(const struct lanes *x, int64_t first, int64_t n, float *p,
 }
 
 /* P^T of a tile and its sums. */
-static void tile_exp(const struct lanes *x, const struct kv_tile *t, int64_t n, int64_t D, bool edge,
-                     float *p, float *sum)
+static void tile_exp(const struct lanes *x, const struct kv_tile *t, int64_t n, int64_t D,
+                     bool edge, float *p, float *sum)
 {
     const float *k = t->k;
     for (int64_t i = 0; i < n; i += MR)

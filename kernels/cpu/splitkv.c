@@ -145,7 +145,8 @@ static void combine_block(const struct block *blk)
 {
     float *o = shared_floats(blk, blk->a->D + splits(blk));
     for (int64_t i = 4 * blk->x; i < min64(4 * blk->x + 4, blk->a->Sq); i++)
-        combine_parts(blk, i, partial_o(blk, i), partial_lse(blk, i), splits(blk), o + blk->a->D, o);
+        combine_parts(blk, i, partial_o(blk, i), partial_lse(blk, i), splits(blk), o + blk->a->D,
+                      o);
 }
 
 void attn_splitkv(const struct AttnArgs *a, const struct cpu_launch *l)

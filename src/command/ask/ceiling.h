@@ -29,7 +29,8 @@ void ceiling_roof_text(const struct held_roof *r, struct str *out);
 struct host_roof {
     char *device;            /* as its runs name it */
     const struct peak *peak; /* borrowed as above; NULL: nobody measured it with these threads */
-    double tflops, gbs; /* multiply-adds in f32, or in bf16 where there are instructions for them, and memory; NaN: not
+    double tflops,
+        gbs; /* multiply-adds in f32, or in bf16 where there are instructions for them, and memory; NaN: not
                          * measured */
 };
 /* Of kernels of a type. `threads` 0: all that may be used. Clear it. */
