@@ -63,6 +63,10 @@ static const struct test_case cases[] = {
     {"B=1 H=2 Sq=75 Sk=131 D=96", NORMAL, "BR=100 BC=64"},
     {"B=2 H=2 Hkv=1 Sq=40 Sk=97 D=32 causal=yes layout=bshd", NORMAL, "BC=32"},
     {"B=1 H=1 Sq=70 Sk=400 D=128 causal=yes", GROWING, "BC=96"},
+    /* 3, 5 and 14 packed rows, pieces and tiles that end within keys and vectors */
+    {"B=2 H=3 Hkv=1 Sq=1 Sk=77 D=40", NORMAL, "KEYS=16 BC=5"},
+    {"B=1 H=10 Hkv=2 Sq=1 Sk=333 D=129", LARGE, "KEYS=100 BC=33"},
+    {"B=1 H=7 Hkv=1 Sq=2 Sk=90 D=65 causal=yes layout=bshd", GROWING, "BR=5 KEYS=32 BC=7"},
     {"B=1 H=1 Sq=1023 Sk=1024 D=64", NORMAL, ""},
     {"B=1 H=1 Sq=1023 Sk=1024 D=64 causal=yes", NORMAL, ""},
 };
