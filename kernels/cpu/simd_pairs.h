@@ -167,16 +167,18 @@ static void pairs_pack(struct lanes *x, const struct tiled_job *j, int64_t row, 
     x->scale = (float)(j->scale * LOG2E);
 }
 
-/* out[d] = the pair a[d], b[d]; b NULL: zeros. */
-static void zip_rows(const uint16_t *a, const uint16_t *b, int64_t D, uint32_t *out)
+/* The pair a[d], b[d] to place d of out; b NULL: zeros. */
+static void zip_rows(const uint16_t *a, const uint16_t *b, int64_t D, float *out)
 {
     int64_t d = 0;
     for (; b && d + LANES <= D; d += LANES) {
         const vi even = (vi)vload_bf16(a + d), odd = (vi)vload_bf16(b + d);
-        vstore((float *)(out + d), (vf)((vi)_mm512_srli_epi32((__m512i)even, 16) | odd));
+        vstore(out + d, (vf)((vi)_mm512_srli_epi32((__m512i)even, 16) | odd));
     }
-    for (; d < D; d++)
-        out[d] = a[d] | (b ? (uint32_t)b[d] << 16 : 0);
+    for (; d < D; d++) {
+        const uint32_t pair = a[d] | (b ? (uint32_t)b[d] << 16 : 0);
+        memcpy(out + d, &pair, sizeof pair);
+    }
 }
 
 /* K where it lies; V in pairs of keys, [(n + 1) / 2][D]. */
@@ -190,7 +192,7 @@ static struct kv_tile pairs_load(const struct tiled_job *j, const struct tile_bu
     t.v = b->v;
     t.v_stride = j->D;
     for (int64_t i = 0; i < t.n; i += 2, v += 2 * j->v_stride)
-        zip_rows(v, i + 1 < t.n ? v + j->v_stride : NULL, j->D, (uint32_t *)b->v + i / 2 * j->D);
+        zip_rows(v, i + 1 < t.n ? v + j->v_stride : NULL, j->D, b->v + i / 2 * j->D);
     return t;
 }
 

@@ -212,7 +212,7 @@ INLINE vf vload_f16(const uint16_t *p)
 #elif defined SIMD_NEON
     return (vf)vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(p)));
 #else
-    vf x;
+    vf x = {0};
     for (int i = 0; i < LANES; i++)
         x[i] = one_f16_to_float(p[i]);
     return x;
@@ -231,7 +231,7 @@ INLINE vf vload_bf16(const uint16_t *p)
 #elif defined SIMD_NEON
     return (vf)vshll_n_u16(vld1_u16(p), 16);
 #else
-    vi x;
+    vi x = {0};
     for (int i = 0; i < LANES; i++)
         x[i] = (int32_t)((uint32_t)p[i] << 16);
     return (vf)x;
