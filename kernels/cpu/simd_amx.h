@@ -258,7 +258,7 @@ static void AMX(amx_begin)(void)
         shape.row_bytes[i] = 64;
         shape.rows[i] = 16;
     }
-    TILES_FENCE;
+    __asm__ volatile("" : "+m"(shape)); /* gcc's intrinsic names its first bytes alone */
     _tile_loadconfig(&shape);
 #endif
 }
