@@ -14,6 +14,8 @@
  * Cost of 32 keys and 64 queries at D = 64: 32 tile products, 512 cycles; but their 128 vectors of scores are 13
  * instructions each for the softmax, some 850 cycles of two ports. So exp is what binds, and the unit waits.
  *
+ * These are counts: the code has run with tiles in memory alone, so it is taken only when ATTNSCOPE_CPU=amx asks for it.
+ *
  * AMX_PLAYED 1 compiles the same with tiles in memory and products by AVX512-BF16, for processors without the unit: a
  * test, not a kernel. D must be a multiple of 32, and so must BC.
  *
