@@ -186,6 +186,20 @@ static void place_mark(const struct cmd_call *c, struct err *err)
         err->at = c->marked ? err->at + c->start : -1;
 }
 
+/* Sessions last for days; the newest command stays whatever its size. */
+static void trim_log(struct command_log *l)
+{
+    size_t over = 0;
+    while (over + 1 < l->count && (l->count - over > LOG_COMMANDS || l->bytes > LOG_BYTES)) {
+        l->bytes -= strlen(l->items[over].text);
+        free(l->items[over++].text);
+    }
+    l->count -= over;
+    l->before += (int64_t)over;
+    if (over)
+        memmove(l->items, l->items + over, l->count * sizeof *l->items);
+}
+
 static void keep_log(struct session *s, const struct cmd_call *c, enum status st, double seconds)
 {
     struct command_log *l = &s->log;
@@ -194,6 +208,8 @@ static void keep_log(struct session *s, const struct cmd_call *c, enum status st
     xgrow((void **)&l->items, &l->cap, l->count + 1, sizeof *l->items);
     l->items[l->count++] =
         (struct log_entry){.text = xstrdup(c->text), .status = st, .seconds = seconds};
+    l->bytes += strlen(c->text);
+    trim_log(l);
 }
 
 /* The last gate: whatever a verb wrote of what others named, nothing in it moves a cursor. */

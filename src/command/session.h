@@ -13,7 +13,8 @@
 #include "command/settings.h"
 #include "plan/plan.h"
 
-/* What was run in this session, from the first on. */
+/* What was run in this session, the oldest first: the last LOG_COMMANDS, of long ones fewer (LOG_BYTES of text). */
+enum { LOG_COMMANDS = 1000, LOG_BYTES = 256 << 10 };
 struct command_log {
     struct log_entry {
         char *text;
@@ -21,6 +22,8 @@ struct command_log {
         double seconds;
     } * items;
     size_t count, cap;
+    size_t bytes;   /* of their texts */
+    int64_t before; /* how many went before the first that is kept */
 };
 
 struct session {

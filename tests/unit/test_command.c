@@ -13,6 +13,7 @@
 #include "command/session.h"
 #include "tap.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -531,6 +532,69 @@ static void test_help_examples(void)
     CU_ASSERT(examples > 20);
 }
 
+/* Sessions last for days. */
+static void test_log_is_bounded(void)
+{
+    const size_t had = session->log.count + (size_t)session->log.before;
+    for (int i = 0; i < LOG_COMMANDS + 200; i++) {
+        char line[32];
+        snprintf(line, sizeof line, "zprobe %d", i);
+        free(say(line, ST_OK));
+    }
+    CU_ASSERT_EQUAL(session->log.count, LOG_COMMANDS);
+    CU_ASSERT_EQUAL((size_t)session->log.before, had + 200);
+    CU_ASSERT_STRING_EQUAL(session->log.items[0].text, "zprobe 200");
+    char *text = say("log --json", ST_OK), first[64];
+    snprintf(first, sizeof first, "\"number\":%zu,", had + 201);
+    const char *at = strstr(text, first), *command = at ? strstr(at, "\"zprobe 200\"") : NULL;
+    CU_ASSERT(command && command < strchr(at, '}')); /* of one row */
+    free(text);
+
+    char *line = xasprintf("zprobe %0*d", LOG_BYTES / 4, 0);
+    for (int i = 0; i < 5; i++)
+        free(say(line, ST_OK));
+    CU_ASSERT_EQUAL(session->log.count, 3); /* a fourth has more than the limit with its verb */
+    CU_ASSERT_EQUAL(session->log.bytes, 3 * strlen(line));
+    free(line);
+    line = xasprintf("zprobe %0*d", LOG_BYTES, 0);
+    free(say(line, ST_OK));
+    CU_ASSERT_EQUAL(session->log.count, 1); /* the newest stays */
+    free(line);
+}
+
+/* Once a session has filled what it keeps - rows, tables, commands - nothing grows. The allocator's word counts;
+ * sanitizers have none. */
+static void test_memory_is_flat(void)
+{
+    static const struct {
+        const char *line;
+        int times;
+    } kinds[] = {{"zprobe a command of some length, as they are typed", 2500},
+                 {"zrefuse", 500},
+                 {"plan naive S=128 --json", 300},
+                 {"sweep naive S=64,128 metric=waves gpu=L4 --csv", 50},
+                 {"set S=64", 200},
+                 {"S=12x", 200}};
+    enum {
+        ROUNDS = 3,
+        ROOM = 32 << 10
+    }; /* 3750 commands a round; room for what malloc calls used and is not */
+    size_t used[ROUNDS];
+    for (int round = 0; round < ROUNDS; round++) {
+        for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+            for (int i = 0; i < kinds[k].times; i++) {
+                struct str out = {0};
+                struct err err = ERR_INIT;
+                (void)command_line(session, kinds[k].line, &out, &err);
+                str_free(&out);
+            }
+        used[round] = mallinfo2().uordblks;
+    }
+    if (used[ROUNDS - 1] > used[ROUNDS - 2] + ROOM)
+        printf("# %zu bytes, a round later %zu\n", used[ROUNDS - 2], used[ROUNDS - 1]);
+    CU_ASSERT(used[ROUNDS - 1] <= used[ROUNDS - 2] + ROOM);
+}
+
 static const struct tap_test tests[] = {
     {"words, quotes, comments, pairs, options", test_words},
     {"quoting is read back", test_quote_round_trip},
@@ -553,6 +617,8 @@ static const struct tap_test tests[] = {
     {"plan and sweep rows", test_plan_rows},
     {"every verb has its help", test_help},
     {"examples in the help parse", test_help_examples},
+    {"the log keeps the newest commands", test_log_is_bounded},
+    {"a session that has filled what it keeps grows no more", test_memory_is_flat},
 };
 
 int main(void)

@@ -105,13 +105,16 @@ static enum status exec_log(struct session *s, struct cmd_call *c, struct err *e
     for (size_t i = 0; i < s->log.count; i++) {
         const struct log_entry *e = &s->log.items[i];
         struct log_row *row = rowset_add(&rows);
-        row->number = (int64_t)i + 1;
+        row->number = s->log.before + (int64_t)i + 1;
         row->status = e->status;
         row->seconds = round(e->seconds * 1e3) / 1e3;
         row->command = sanitize_line(e->text);
     }
     rows_format(c->out, &rows, &columns, f, call_width(s, c));
     rowset_clear(&rows);
+    if (s->log.before)
+        session_note(s, "the first %lld commands of this session are no longer kept",
+                     (long long)s->log.before);
     return ST_OK;
 }
 
@@ -120,7 +123,7 @@ const struct cmd_entry cmd_log = {
     .group = "Session",
     .usage = "",
     .summary = "the commands of this session, their exit status and how long they took",
-    .help = "Also what keys of the full screen did: each is a command.\n"
+    .help = "Also what keys of the full screen did: each is a command. The last 1000 are kept.\n"
             "\n"
             "  log --md > protocol.md\n",
     .arg = ARG_NONE,
