@@ -393,7 +393,7 @@ enum status wire_send(struct wire *w, enum wire_type type, const json_t *payload
     if (w->broken)
         return err_set(err, ST_FAIL, "an earlier frame was cut off");
     if (wire_types[type].fd != (fd >= 0) || (fd >= 0 && w->stream))
-        fatal("a %s frame %s a descriptor", wire_type_name(type), fd >= 0 ? "takes no" : "needs");
+        fatal("a %s frame %s descriptor", wire_type_name(type), fd >= 0 ? "takes no" : "needs a");
     char *text = payload ? json_dumps(payload, JSON_COMPACT) : NULL;
     size_t len = text ? strlen(text) : 0;
     if (len > WIRE_MAX || (payload && !text)) {

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "job/proc.h"
+#include "job/request.h"
 #include "job/wire.h"
 
 struct actor {
@@ -27,6 +28,7 @@ struct actor {
     bool skip[8];
     bool careful;
     bool guilty; /* the name of entry 0 begins so */
+    const json_t *problem;
 };
 
 static bool is(const struct actor *a, const char *fault)
@@ -256,6 +258,14 @@ static void break_protocol(struct actor *a)
 
 /* ---- the two roles ---- */
 
+/* So that no other can be started in its place: its path is one that the test made. */
+static void remove_program(void)
+{
+    const char *path = getenv("BAD_PROGRAM");
+    if (!path || unlink(path) != 0)
+        _exit(9);
+}
+
 static void say_estimate(struct actor *a, enum wire_phase phase, int entry)
 {
     printf("%c", WORDS_BEGIN);
@@ -315,6 +325,8 @@ static void play_timing(struct actor *a, bool pairs)
         crash();
     if (is(a, "time_hang"))
         hang();
+    if (is(a, "time_close"))
+        close(a->fd), hang();
     if (is(a, "forged_check"))
         say_rows(a, WIRE_ROWS, false, rows(a, "check", json_string("pass")));
     if (pairs)
@@ -329,10 +341,12 @@ static void play_timing(struct actor *a, bool pairs)
             json_pack("{s:o, s:n, s:b}", "rows", rows(a, NULL, NULL), "error", "doubtful", 1), -1);
         leave(0);
     }
-    if (is(a, "slow") && a->job == 1)
+    if ((is(a, "slow") || is(a, "cancel_segv")) && a->job == 1)
         for (int i = 0; i < 600; i++) { /* until cancelled, at most 30 s */
             struct pollfd p = {.fd = a->fd, .events = POLLIN};
-            if (poll(&p, 1, 50) > 0)
+            if (poll(&p, 1, 50) > 0 && is(a, "cancel_segv"))
+                crash();
+            if (p.revents)
                 break;
             say_rows(a, WIRE_ROWS, false, rows(a, NULL, NULL));
         }
@@ -361,12 +375,70 @@ static void say_lost(struct actor *a)
     leave(0);
 }
 
+/* A further run of entry i, whose output is judged as the checked one's is. */
+static void say_extra(struct actor *a, int i)
+{
+    const int fd = output_file();
+    say(a, WIRE_OUTPUT,
+        json_pack("{s:i, s:s, s:O}", "entry", i, "what", "a further run", "problem", a->problem),
+        fd);
+    close(fd);
+}
+
+/* It waits for a GPU, and says so. */
+static void say_queue(struct actor *a)
+{
+    say(a, WIRE_ESTIMATE,
+        json_pack("{s:i, s:f, s:s, s:i, s:i, s:f}", "entry", -1, "seconds", 0.01, "phase",
+                  wire_phase_name(PHASE_QUEUE), "ahead", 1, "others", 2, "wait", 3.5),
+        -1);
+    usleep(100000);
+    say(a, WIRE_ESTIMATE,
+        json_pack("{s:i, s:f, s:s, s:s}", "entry", -1, "seconds", 0.01, "phase",
+                  wire_phase_name(PHASE_QUEUE), "program", "nsys\33[2J"),
+        -1);
+    usleep(100000);
+}
+
+/* A block held still: each question is answered with its number, one without a question with what there is. */
+static void play_debug(struct actor *a)
+{
+    say_rows(a, WIRE_ROWS, true, rows(a, NULL, NULL));
+    for (int last = -1;;) {
+        json_t *payload;
+        int fd;
+        const enum wire_type type = hear(a, &payload, &fd);
+        const int number = (int)json_integer_value(json_object_get(payload, "number"));
+        const bool asked = json_object_get(payload, "ask");
+        json_decref(payload);
+        if (type != WIRE_ASK) {
+            say_rows(a, WIRE_DONE, false, rows(a, NULL, NULL));
+            return;
+        }
+        if (is(a, "debug_close"))
+            close(a->fd), hang();
+        last = asked && last != number ? number : last;
+        if (asked && is(a, "debug_long")) /* answers when it is told to stop */
+            continue;
+        say(a, WIRE_ROWS,
+            json_pack("{s:o, s:b, s:{s:[{s:i, s:{s:b}}]}}", "rows", rows(a, NULL, NULL), "ready", 0,
+                      "extra", job_extra_list(JOB_DEBUG), "number", last, "answer", "asked", asked),
+            -1);
+    }
+}
+
 /* The checked run of entry i. */
 static void play_check(struct actor *a, int i)
 {
     say_estimate(a, PHASE_FIRST_RUN, i);
     break_process(a);
     break_protocol(a);
+    if (i == 1 && is(a, "k1_gone"))
+        remove_program(), crash();
+    if (i == 1 && is(a, "k1_lost_gone"))
+        remove_program(), say_lost(a);
+    if (i == 1 && is(a, "k1_unable"))
+        crash();
     if (i == 1 && is(a, "k1_segv"))
         crash();
     if (i == 1 && is(a, "k1_hang"))
@@ -386,6 +458,8 @@ static void play_check(struct actor *a, int i)
     if (i && is(a, "judge_once"))
         usleep(200000); /* by now the judge is gone */
     say_output(a, i);
+    if (is(a, "judge_extra_unable"))
+        say_extra(a, i);
 }
 
 static void play_job(struct actor *a, const json_t *payload)
@@ -408,6 +482,9 @@ static void play_job(struct actor *a, const json_t *payload)
             json_pack("{s:i, s:f, s:s, s:[i]}", "entry", -1, "seconds", 0.0, "phase", "loading",
                       "natives", 7),
             -1);
+    a->problem = json_object_get(request, "problem");
+    if (is(a, "queue"))
+        say_queue(a);
     if (is(a, "inputs_segv")) {
         say_estimate(a, PHASE_INPUTS, -1);
         crash();
@@ -419,7 +496,13 @@ static void play_job(struct actor *a, const json_t *payload)
         say_rows(a, WIRE_DONE, false, rows(a, NULL, NULL));
         return;
     }
+    if (strcmp(json_string_value(json_object_get(request, "kind")), "debug") == 0) {
+        play_debug(a);
+        return;
+    }
     say_rows(a, WIRE_ROWS, true, rows(a, NULL, NULL));
+    if (is(a, "ready_close"))
+        close(a->fd), hang();
     if (hear_type(a) == WIRE_GO)
         play_timing(a, json_is_true(json_object_get(request, "interleave")));
     else
@@ -435,6 +518,8 @@ static void play_launch(struct actor *a)
         if (type == WIRE_JOB) {
             break_bytes(a);
             play_job(a, payload);
+            if (is(a, "idle_close"))
+                close(a->fd), hang();
         }
         json_decref(payload);
     }
@@ -470,7 +555,7 @@ static void play_judge(struct actor *a)
         char text[17] = "";
         a->job = (int)json_integer_value(json_object_get(payload, "job"));
         break_judge(a, &entry);
-        if (is(a, "judge_slow")) {
+        if (is(a, "judge_slow") || is(a, "k1_unable")) {
             say_estimate(a, PHASE_REFERENCE, entry);
             usleep(200000);
         }
@@ -480,7 +565,9 @@ static void play_judge(struct actor *a)
                                 (double)entry, "median_us", 1e9);
         if (is(a, "judge_verdict"))
             json_object_set_new(row, "check", json_integer(1));
-        if (entry == 1 && is(a, "judge_k1_unable"))
+        const bool extra = json_object_get(payload, "what");
+        if ((entry == 1 && is(a, "judge_k1_unable")) || is(a, "k1_unable") ||
+            (extra && is(a, "judge_extra_unable")))
             say(a, WIRE_VERDICT,
                 json_pack("{s:i, s:s}", "entry", entry, "unjudged", "no\33[31m memory"), -1),
                 json_decref(row);

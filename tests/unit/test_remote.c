@@ -375,6 +375,67 @@ static void test_cancel_and_blame(void)
     free(path);
 }
 
+/* A far end that says hello and no more: its frame lies in a file. */
+static void put_hello(const char *folder, const char *build, const char *then)
+{
+    json_t *o =
+        json_pack("{s:s, s:i, s:s}", "role", "remote", "version", WIRE_VERSION, "build", build);
+    char *text = json_dumps(o, JSON_COMPACT), *path = xasprintf("%s/hello", folder);
+    uint8_t frame[512];
+    wire_encode(frame, WIRE_HELLO, 0, text, strlen(text));
+    FILE *f = fopen(path, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+    CU_ASSERT_EQUAL(fwrite(frame, 24 + strlen(text), 1, f), 1);
+    fclose(f);
+    char *line = xasprintf("cat %s; %s", path, then);
+    put_ssh(folder, line);
+    free(line);
+    free(path);
+    free(text);
+    json_decref(o);
+}
+
+static void test_hello(void)
+{
+    char folder[] = "/tmp/attnscope-test-XXXXXX";
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+    struct job_request r = request_for("box");
+    put_hello(folder, "0123456789abcdef", "exec sleep 100");
+    struct super *s = super_new(NULL);
+    struct job *j = super_submit(s, &r);
+    (void)slowest(s, j, 20);
+    CU_ASSERT_EQUAL(job_state(j), JOB_FAILED);
+    CU_ASSERT(job_error(j) && strstr(job_error(j), "0123456789abcdef"));
+    CU_ASSERT_EQUAL(super_pid(s, "remote"), 0);
+    job_free(j);
+    super_free(s);
+
+    /* It leaves while what it was asked is on its way, which is more than a line takes at once. */
+    put_hello(folder, wire_build, "sleep 0.3; exec >&- <&-; exec sleep 100");
+    char *big = xcalloc(1, 1000001);
+    memset(big, 'x', 1000000);
+    remote_add_source(&r.remote, "a.cu", big, 1000000);
+    s = super_new(NULL);
+    j = super_submit(s, &r);
+    (void)slowest(s, j, 20);
+    CU_ASSERT_EQUAL(job_state(j), JOB_FAILED);
+    CU_ASSERT(job_error(j) && strstr(job_error(j), "box: the connection closed its connection"));
+    if (!job_error(j) || !strstr(job_error(j), "closed its connection"))
+        printf("# %s\n", job_error(j) ? job_error(j) : "(no error)");
+    CU_ASSERT(job_was_killed(j));
+    job_free(j);
+    super_free(s);
+    job_request_clear(&r);
+    free(big);
+    static const char *const names[] = {"ssh", "hello"};
+    for (int i = 0; i < 2; i++) {
+        char *path = xasprintf("%s/%s", folder, names[i]);
+        unlink(path);
+        free(path);
+    }
+    rmdir(folder);
+}
+
 /* The far end without a line between: frames in, frames out; cancelled jobs are told no more. */
 static void test_far_end(void)
 {
@@ -392,7 +453,7 @@ static void test_far_end(void)
     CU_ASSERT_STRING_EQUAL(job_row(j, 0)->host, "box");
     CU_ASSERT(job_row(j, 0)->check && !strcmp(job_row(j, 0)->check, "pass"));
     const int pid = super_pid(s, "remote");
-    CU_ASSERT(pid > 0);
+    CU_ASSERT_FATAL(pid > 0); /* kill(0) below would be our own process group */
     job_free(j);
     for (int i = 0; i < 20; i++) { /* cancelled at any moment; the next one is answered */
         j = super_submit(s, &r);
@@ -414,7 +475,17 @@ static void test_far_end(void)
     j = super_submit(s, &r);
     (void)slowest(s, j, 20);
     CU_ASSERT_EQUAL(job_state(j), JOB_DONE);
-    CU_ASSERT_NOT_EQUAL(super_pid(s, "remote"), pid);
+    const int second = super_pid(s, "remote");
+    CU_ASSERT_FATAL(second > 0 && second != pid);
+    job_free(j);
+    kill(second, SIGSTOP); /* it dies before it has answered: the job begins anew at another */
+    j = super_submit(s, &r);
+    (void)super_dispatch(s);
+    CU_ASSERT_EQUAL(job_state(j), JOB_STARTING);
+    kill(second, SIGKILL);
+    (void)slowest(s, j, 20);
+    CU_ASSERT_EQUAL(job_state(j), JOB_DONE);
+    CU_ASSERT_NOT_EQUAL(super_pid(s, "remote"), second);
     job_free(j);
     r.entries[0].kernel[0] = 'X';
     j = super_submit(s, &r);
@@ -439,6 +510,7 @@ static const struct tap_test tests[] = {
     {"rows of a line that was cut", test_cut},
     {"dead lines", test_lines},
     {"cancelled, left alone", test_cancel_and_blame},
+    {"a far end of another build, one that leaves", test_hello},
     {"the far end", test_far_end},
 };
 

@@ -253,6 +253,7 @@ static const struct fault {
     {"verdict", "VERDICT out of turn"},
     {"bad_estimate", "estimate is none"},
     {"native_index", "natives that are no entries"},
+    {"ready_close", "closed its connection"},
     {"inputs_segv", "the worker died (signal 11, segmentation fault) while making the inputs"},
     {"time_segv", "died (signal 11, segmentation fault) while timing"},
     {"time_late_segv", "died (signal 11, segmentation fault) while timing"},
@@ -785,6 +786,247 @@ static void test_quick_end(void)
     CU_ASSERT(no_children());
 }
 
+/* Waiting for a GPU: at which place, how long, or whose program it is. */
+static void test_queued(void)
+{
+    struct super *s = start("queue");
+    struct job *j = submit_slow(s, 1);
+    char place[80] = "", program[80] = "";
+    for (double begin = now(); !job_ended(j) && now() - begin < 20; usleep(500)) {
+        super_dispatch(s);
+        if (job_waits(j))
+            snprintf(strstr(job_phase(j), "place") ? place : program, 80, "%s", job_phase(j));
+    }
+    CU_ASSERT_STRING_EQUAL(place, "waiting for the GPU: place 2 of 3, about 4 s");
+    CU_ASSERT_STRING_EQUAL(program, "waiting for the GPU, which nsys^[[2J uses");
+    check_good(j);
+    CU_ASSERT_FALSE(job_waits(j));
+    job_free(j);
+    super_free(s);
+}
+
+/* A kernel is left out, and no process can be started for the others: the job says why, and keeps what it has. */
+static void check_gone(const char *fault)
+{
+    char path[] = "/tmp/attnscope-test-XXXXXX";
+    const int fd = mkstemp(path);
+    CU_ASSERT_FATAL(fd >= 0 && close(fd) == 0 && unlink(path) == 0 &&
+                    symlink("/proc/self/exe", path) == 0);
+    char own[4096];
+    const ssize_t n = readlink("/proc/self/exe", own, sizeof own - 1);
+    CU_ASSERT_FATAL(n > 0 && unlink(path) == 0);
+    own[n] = '\0';
+    CU_ASSERT_FATAL(symlink(own, path) == 0);
+    setenv("BAD_PROGRAM", path, 1);
+    setenv("BAD_WORKER", fault, 1);
+    struct super *s = super_new(path);
+    struct job *j = run(s, JOB_RUN, 3);
+    CU_ASSERT_EQUAL(job_state(j), JOB_FAILED);
+    CU_ASSERT(job_error(j) && !strncmp(job_error(j), "k1: the worker ", 15)); /* the first cause */
+    CU_ASSERT(job_row(j, 0)->check && !strcmp(job_row(j, 0)->check, "pass"));
+    CU_ASSERT(job_row(j, 1)->reason && !strncmp(job_row(j, 1)->reason, "k1: the worker ", 15));
+    CU_ASSERT(isnan(job_row(j, 2)->median_us));
+    CU_ASSERT(job_row(j, 2)->reason && strstr(job_row(j, 2)->reason, "cannot start"));
+    printf("# %s: k2: %s\n", fault, job_row(j, 2)->reason ? job_row(j, 2)->reason : "-");
+    job_free(j);
+    super_free(s);
+    CU_ASSERT(no_children());
+    unsetenv("BAD_PROGRAM");
+}
+
+static void test_gone(void)
+{
+    check_gone("k1_gone");
+    check_gone("k1_lost_gone");
+}
+
+/* The judge can judge neither the first output of kernel 0 nor the one of its second try, which came while it had the
+ * first: one sentence for each kernel, and nothing waits. */
+static void test_unable(void)
+{
+    struct super *s = start("k1_unable");
+    struct job_request r = request(JOB_RUN, 3);
+    r.options.timeout_s = 5;
+    struct job *j = super_submit(s, &r);
+    super_wait(s, j, NULL, NULL, NULL);
+    CU_ASSERT_EQUAL(job_state(j), JOB_FAILED);
+    for (int i = 0; i < 3; i++) {
+        const struct run_row *row = job_row(j, i);
+        CU_ASSERT_PTR_NULL(row->check);
+        CU_ASSERT(row->reason &&
+                  strstr(row->reason, i == 1 ? "the worker died" : "no^[[31m memory"));
+    }
+    job_free(j);
+    unsetenv("BAD_WORKER");
+    super_free(s);
+    s = start(
+        "judge_extra_unable"); /* the checked output is right; of the further run nobody knows */
+    j = super_submit(s, &r);
+    super_wait(s, j, NULL, NULL, NULL);
+    CU_ASSERT_EQUAL(job_state(j), JOB_FAILED);
+    for (int i = 0; i < 3; i++) {
+        const struct run_row *row = job_row(j, i);
+        CU_ASSERT_PTR_NULL(row->check);
+        CU_ASSERT(row->reason &&
+                  strstr(row->reason, "a further run was not judged: no^[[31m memory"));
+        if (!row->reason || row->check)
+            printf("# k%d: %s, %s\n", i, row->check ? row->check : "-",
+                   row->reason ? row->reason : "-");
+    }
+    job_free(j);
+    job_request_clear(&r);
+    super_free(s);
+    CU_ASSERT(no_children());
+}
+
+/* A block held still is asked, one question after the other; the second may be told to stop. */
+static void test_debug(void)
+{
+    struct super *s = start("debug_long");
+    struct job *j = submit(s, JOB_DEBUG, 1);
+    json_t *ask = json_pack("{s:s}", "act", "step");
+    CU_ASSERT_EQUAL(job_ask(j, ask), 0); /* it has not begun */
+    for (double begin = now(); !job_listens(j) && now() - begin < 10; usleep(500))
+        super_dispatch(s);
+    CU_ASSERT_FATAL(job_listens(j));
+    CU_ASSERT_EQUAL(job_ask(j, NULL), 0); /* nothing is being done that could stop */
+    const int number = job_ask(j, ask);
+    CU_ASSERT(number == 1 && !job_listens(j) && !job_answer(j, number));
+    CU_ASSERT_EQUAL(job_ask(j, ask), 0); /* an answer is missing */
+    CU_ASSERT_EQUAL(job_ask(j, NULL), number);
+    for (double begin = now(); !job_answer(j, number) && now() - begin < 10; usleep(500))
+        super_dispatch(s);
+    CU_ASSERT_FATAL(job_answer(j, number) != NULL);
+    CU_ASSERT(job_listens(j));
+    job_cancel(j);
+    super_wait(s, j, NULL, NULL, NULL);
+    CU_ASSERT_EQUAL(job_state(j), JOB_CANCELLED);
+    CU_ASSERT_EQUAL(job_ask(j, ask), 0);
+    job_free(j);
+    super_free(s);
+
+    s = start(
+        "debug_close"); /* when it is told to stop, it has gone; another one knows nothing of the block */
+    j = submit(s, JOB_DEBUG, 1);
+    for (double begin = now(); !job_listens(j) && now() - begin < 10; usleep(500))
+        super_dispatch(s);
+    CU_ASSERT_EQUAL(job_ask(j, ask), 1);
+    usleep(100000);
+    CU_ASSERT_EQUAL(job_ask(j, NULL), 1);
+    for (double begin = now(); !super_restarts(s) && now() - begin < 10; usleep(500))
+        super_dispatch(s);
+    CU_ASSERT_EQUAL(super_restarts(s), 1);
+    CU_ASSERT_FALSE(job_listens(j));
+    job_cancel(j);
+    for (double begin = now(); !job_ended(j) && now() - begin < 10; usleep(500))
+        super_dispatch(s);
+    CU_ASSERT_EQUAL(job_state(j), JOB_CANCELLED);
+    job_free(j);
+    super_free(s);
+    json_decref(ask);
+    CU_ASSERT(no_children());
+}
+
+/* Ends that meet: a worker dies of its cancelling, has gone when it is cancelled or asked, the judge has an output yet. */
+static void test_races(void)
+{
+    struct super *s = start("cancel_segv");
+    struct job *j = submit(s, JOB_RUN, 1);
+    super_wait(s, j, after_rows, NULL, &j);
+    CU_ASSERT_EQUAL(job_state(j), JOB_CANCELLED);
+    CU_ASSERT_PTR_NULL(job_error(j));
+    job_free(j);
+    super_free(s);
+
+    s = start("time_close");
+    j = submit(s, JOB_RUN, 1);
+    for (double begin = now(); job_state(j) != JOB_TIMING && now() - begin < 10; usleep(500))
+        super_dispatch(s);
+    CU_ASSERT_EQUAL_FATAL(job_state(j), JOB_TIMING);
+    usleep(100000); /* by now it has closed its end, which nobody has heard */
+    job_cancel(j);
+    CU_ASSERT_EQUAL(job_state(j), JOB_CANCELLED);
+    job_free(j);
+    super_free(s);
+
+    s = start("judge_slow"); /* the launch worker is done, the judge is not */
+    j = submit(s, JOB_CHECK, 1);
+    for (double begin = now(); !strstr(job_phase(j), "reference") && now() - begin < 10;
+         usleep(500))
+        super_dispatch(s);
+    usleep(50000);
+    super_dispatch(s);
+    job_cancel(j);
+    CU_ASSERT_EQUAL(job_state(j), JOB_CANCELLED);
+    job_free(j);
+    j = submit(s, JOB_RUN, 1); /* and the program ends while an output is judged */
+    for (double begin = now(); !strstr(job_phase(j), "reference") && now() - begin < 10;
+         usleep(500))
+        super_dispatch(s);
+    super_free(s);
+    CU_ASSERT_EQUAL(job_state(j), JOB_CANCELLED);
+    job_free(j);
+    job_free(NULL);
+
+    s = start(
+        "idle_close"); /* an idle worker closes its connection: the next job costs another one */
+    job_free(run(s, JOB_RUN, 1));
+    unsetenv("BAD_WORKER");
+    usleep(50000);
+    j = submit(s, JOB_RUN, 1);
+    super_wait(s, j, NULL, NULL, NULL);
+    check_good(j);
+    CU_ASSERT_EQUAL(super_restarts(s), 1);
+    job_free(j);
+    super_free(s);
+    CU_ASSERT(no_children());
+}
+
+static void count_turns(void *ctx, const struct job *j)
+{
+    *(int *)ctx += job_state(j) == JOB_CHECKING || job_state(j) == JOB_TIMING;
+}
+
+/* A front end that was away does not hold what waited for it against a kernel; three supervisors, the middle one parted. */
+static void test_away(void)
+{
+    struct super *s = start(NULL), *b = super_new("/proc/self/exe"),
+                 *c = super_new("/proc/self/exe");
+    int turns = 0;
+    CU_ASSERT_PTR_NULL(super_backend(s));
+    CU_ASSERT_EQUAL(super_pid(s, "cook"), 0);
+    super_join(s, b);
+    super_join(s, c);
+    super_part(s, b);
+    struct job *j = submit(b, JOB_RUN, 1), *k = submit(c, JOB_RUN, 1);
+    CU_ASSERT_STRING_EQUAL(super_backend(c), "cpu");
+    super_wait(s, k, NULL, count_turns, &turns);
+    check_good(k);
+    CU_ASSERT(turns > 0);
+    CU_ASSERT_EQUAL(job_state(j), JOB_STARTING); /* nobody looked after b */
+    super_wait(b, j, NULL, NULL, NULL);
+    check_good(j);
+    super_part(s, c);
+    job_free(j);
+    job_free(k);
+    super_free(c);
+    super_free(b);
+    super_free(s);
+    s = start("slow");
+    j = submit_slow(s, 1);
+    for (double begin = now(); job_state(j) != JOB_TIMING && now() - begin < 10; usleep(500))
+        super_dispatch(s);
+    usleep(350000);
+    for (double begin = now(); now() - begin < 0.1; usleep(500))
+        super_dispatch(s);
+    job_cancel(j);
+    super_wait(s, j, NULL, NULL, NULL);
+    CU_ASSERT_PTR_NULL(job_row(j, 0)->reason);
+    job_free(j);
+    super_free(s);
+    CU_ASSERT(no_children());
+}
+
 static json_t *request_json(void)
 {
     struct job_request r = request(JOB_RUN, 2);
@@ -907,6 +1149,12 @@ static const struct tap_test tests[] = {
     {"SIGKILL and SIGSTOP at any moment", test_signals},
     {"a worker that dies idle is replaced", test_idle_death},
     {"one loop drives two, whose jobs run beside each other", test_beside},
+    {"a job that waits for a GPU says where and how long", test_queued},
+    {"no process for the others of a kernel that was left out", test_gone},
+    {"outputs that the judge cannot judge", test_unable},
+    {"a block held still is asked", test_debug},
+    {"ends that meet", test_races},
+    {"a front end that was away, and one of three parted", test_away},
     {"dispatch is quick", test_quick},
     {"the end is quick", test_quick_end},
     {"requests survive JSON", test_request_round_trip},

@@ -5,12 +5,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "tap.h"
 
 enum { HEADER = 24 };
@@ -300,6 +306,216 @@ static void test_too_large(void)
     pair_free(p);
 }
 
+/* Someone who reads after a while, and is interrupted; what is sent waits for it within the time allowed. */
+struct reader {
+    struct wire *wire;
+    pthread_t sender;
+    int frames;
+};
+
+static void *read_late(void *ctx)
+{
+    struct reader *r = ctx;
+    for (int i = 0; i < 5; i++) {
+        usleep(20000);
+        pthread_kill(r->sender, SIGUSR1); /* its poll() ends with EINTR */
+    }
+    for (int i = 0; i < 20000 && r->frames < 20; i++) {
+        struct got g = recv_one(r->wire);
+        if (g.st == ST_FAIL)
+            break;
+        r->frames += g.st == ST_OK;
+        if (g.st == ST_NO)
+            usleep(500);
+        got_free(g);
+    }
+    return NULL;
+}
+
+static void nothing(int sig)
+{
+    (void)sig;
+}
+
+static void test_waits(void)
+{
+    struct pair p = pair_new();
+    struct err err = ERR_INIT;
+    struct reader r = {.wire = p.b, .sender = pthread_self()};
+    struct sigaction was, ours = {.sa_handler = nothing};
+    pthread_t thread;
+    char *big = xcalloc(1, 100001);
+    memset(big, 'x', 100000);
+    json_t *o = json_pack("{s:s}", "t", big);
+    sigaction(SIGUSR1, &ours, &was);
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, read_late, &r), 0);
+    for (int i = 0; i < 20; i++)
+        CU_ASSERT_EQUAL(wire_send(p.a, WIRE_ROWS, o, -1, i % 2 ? 10000 : -1, &err), ST_OK);
+    pthread_join(thread, NULL);
+    CU_ASSERT_EQUAL(r.frames, 20);
+    sigaction(SIGUSR1, &was, NULL);
+    json_decref(o);
+    free(big);
+    pair_free(p);
+}
+
+/* A process that may open no descriptor cannot poll() either: the peer counts as one that does not read. */
+static void test_no_poll(void)
+{
+    struct pair p = pair_new();
+    struct err err = ERR_INIT;
+    struct rlimit was, none;
+    json_t *o = json_object();
+    CU_ASSERT_EQUAL_FATAL(getrlimit(RLIMIT_NOFILE, &was), 0);
+    none = was;
+    none.rlim_cur = 0;
+    enum status st = ST_OK;
+    char *big = xcalloc(1, 200001);
+    memset(big, 'x', 200000);
+    json_object_set_new(o, "t", json_string(big));
+    CU_ASSERT_EQUAL_FATAL(setrlimit(RLIMIT_NOFILE, &none), 0);
+    for (int i = 0; i < 20 && st == ST_OK; i++)
+        st = wire_send(p.a, WIRE_ROWS, o, -1, 10000, &err);
+    setrlimit(RLIMIT_NOFILE, &was);
+    CU_ASSERT(st == ST_FAIL && strstr(err.text, "does not read"));
+    st = wire_send(p.a, WIRE_GO, NULL, -1, 0, &err);
+    CU_ASSERT(st == ST_FAIL && strstr(err.text, "cut off"));
+    CU_ASSERT(wire_broken(p.a) && !wire_broken(p.b));
+    json_decref(o);
+    free(big);
+    pair_free(p);
+}
+
+/* `n` descriptors on one byte. */
+static void send_many(int sock, const void *data, size_t len, int n)
+{
+    char control[CMSG_SPACE(16 * sizeof(int))] = {0};
+    struct iovec iov = {.iov_base = (void *)(uintptr_t)data, .iov_len = len};
+    struct msghdr msg = {.msg_iov = &iov,
+                         .msg_iovlen = 1,
+                         .msg_control = control,
+                         .msg_controllen = CMSG_SPACE((size_t)n * sizeof(int))};
+    struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+    int fds[16];
+    for (int i = 0; i < n; i++)
+        fds[i] = memory_file("x");
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = SCM_RIGHTS;
+    c->cmsg_len = CMSG_LEN((size_t)n * sizeof(int));
+    memcpy(CMSG_DATA(c), fds, (size_t)n * sizeof(int));
+    CU_ASSERT_EQUAL(sendmsg(sock, &msg, MSG_NOSIGNAL), (ssize_t)len);
+    for (int i = 0; i < n; i++)
+        close(fds[i]);
+}
+
+/* The lowest descriptor that is free: the same before and after means that none was left open. */
+static int lowest_free(void)
+{
+    const int fd = dup(0);
+    close(fd);
+    return fd;
+}
+
+/* More descriptors than a frame can have: on one frame, on one byte, a few on each byte. All are closed. */
+static void test_many_descriptors(void)
+{
+    static const struct {
+        int on_each;
+        size_t bytes; /* that go with them */
+        const char *says;
+    } cases[] = {{2, HEADER, "descriptor too many"},
+                 {9, HEADER, "too many descriptors"},
+                 {3, 4, "too many descriptors"}};
+    uint8_t frame[HEADER];
+    wire_encode(frame, WIRE_OUTPUT, 0, NULL, 0);
+    const int before = lowest_free();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pair p = pair_new();
+        for (size_t at = 0; at < HEADER; at += cases[i].bytes)
+            send_many(wire_fd(p.a), frame + at, cases[i].bytes, cases[i].on_each);
+        struct got g = recv_one(p.b);
+        CU_ASSERT(g.st == ST_FAIL && strstr(g.err.text, cases[i].says));
+        CU_ASSERT(g.fd == -1 && !g.payload);
+        pair_free(p);
+        CU_ASSERT_EQUAL(lowest_free(), before);
+    }
+}
+
+/* What a socket adds by itself, here who sent it, is no descriptor. */
+static void test_credentials(void)
+{
+    struct pair p = pair_new();
+    const int on = 1;
+    CU_ASSERT_EQUAL(setsockopt(wire_fd(p.b), SOL_SOCKET, SO_PASSCRED, &on, sizeof on), 0);
+    CU_ASSERT_EQUAL(wire_send(p.a, WIRE_GO, NULL, -1, 0, NULL), ST_OK);
+    struct got g = recv_one(p.b);
+    CU_ASSERT(g.st == ST_OK && g.type == WIRE_GO && g.fd == -1);
+    got_free(g);
+    pair_free(p);
+}
+
+/* A pipe each way: nothing there is no end. */
+static void test_pipes(void)
+{
+    int there[2], back[2];
+    struct err err = ERR_INIT;
+    CU_ASSERT_FATAL(pipe2(there, O_CLOEXEC) == 0 && pipe2(back, O_CLOEXEC) == 0);
+    struct wire *a = wire_new_stream(back[0], there[1]), *b = wire_new_stream(there[0], back[1]);
+    CU_ASSERT(wire_fd(a) == back[0] && wire_out_fd(a) == there[1]);
+    CU_ASSERT_EQUAL(recv_one(b).st, ST_NO);
+    CU_ASSERT_EQUAL(wire_send(a, WIRE_ALIVE, NULL, -1, 0, &err), ST_OK);
+    struct got g = recv_one(b);
+    CU_ASSERT(g.st == ST_OK && g.type == WIRE_ALIVE);
+    got_free(g);
+    wire_free(a);
+    g = recv_one(b);
+    CU_ASSERT(g.st == ST_FAIL && wire_closed(b));
+    wire_free(b);
+}
+
+static void test_fits(void)
+{
+    char *big = xcalloc(1, WIRE_MAX + 1);
+    memset(big, 'x', WIRE_MAX - 300);
+    json_t *o = json_pack("{s:s}", "t", big),
+           *more = json_pack("{s:s, s:s}", "t", big, "u", "some forty bytes, which are too many");
+    CU_ASSERT(wire_fits(o) && !wire_fits(more));
+    json_decref(o);
+    json_decref(more);
+    free(big);
+}
+
+/* What the program itself must never do ends it, with a sentence. */
+static void test_own_mistakes(void)
+{
+    static const struct {
+        enum wire_type type;
+        bool fd;
+        const char *says;
+    } cases[] = {{WIRE_OUTPUT, false, "OUTPUT frame needs a descriptor"},
+                 {WIRE_GO, true, "a GO frame takes no descriptor"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int words[2], status;
+        char text[256] = "";
+        CU_ASSERT_EQUAL_FATAL(pipe(words), 0);
+        fflush(NULL);
+        const pid_t pid = fork();
+        if (pid == 0) {
+            struct pair p = pair_new();
+            dup2(words[1], 2);
+            wire_send(p.a, cases[i].type, NULL, cases[i].fd ? 0 : -1, 0, NULL);
+            _exit(0);
+        }
+        close(words[1]);
+        CU_ASSERT(waitpid(pid, &status, 0) == pid &&
+                  !(WIFEXITED(status) && WEXITSTATUS(status) == 0));
+        CU_ASSERT(read(words[0], text, sizeof text - 1) > 0 && strstr(text, cases[i].says));
+        if (!strstr(text, cases[i].says))
+            printf("# %s\n", text);
+        close(words[0]);
+    }
+}
+
 static const struct tap_test tests[] = {
     {"a flipped bit anywhere is found", test_crc},
     {"the bytes are the documented ones", test_known_bytes},
@@ -313,6 +529,13 @@ static const struct tap_test tests[] = {
     {"a stream may be cut anywhere", test_pieces},
     {"a peer that does not read is noticed", test_full_socket},
     {"a message beyond the limit is refused before it is sent", test_too_large},
+    {"a peer that reads late is waited for, through signals", test_waits},
+    {"without descriptors nobody is waited for", test_no_poll},
+    {"descriptors beyond those of a frame are closed", test_many_descriptors},
+    {"what a socket adds by itself is no descriptor", test_credentials},
+    {"a pipe each way", test_pipes},
+    {"what fits into a frame", test_fits},
+    {"a wrong call ends the program", test_own_mistakes},
 };
 
 TAP_MAIN("wire", tests)
