@@ -302,18 +302,19 @@ static enum status read_smem_options(struct parser *p, struct slice *rest, struc
     return st;
 }
 
-static const struct desc_smem *buffer_find(const struct desc_pass *pass, const char *name)
+/* The buffer that b lies over, which read_over() has found there. */
+static const struct desc_smem *base_of(const struct desc_pass *pass, const struct desc_smem *b)
 {
-    for (int i = 0; i < pass->nsmem; i++)
-        if (!strcmp(pass->smem[i].name, name))
-            return &pass->smem[i];
-    return NULL;
+    const struct desc_smem *base = pass->smem;
+    while (strcmp(base->name, b->over) != 0)
+        base++;
+    return base;
 }
 
 /* An overlay begins where its base does, so it cannot ask for more alignment. */
 static enum status settle_align(struct parser *p, struct slice where, struct desc_smem *b)
 {
-    const struct desc_smem *base = b->over ? buffer_find(p->pass, b->over) : NULL;
+    const struct desc_smem *base = b->over ? base_of(p->pass, b) : NULL;
     if (!b->align)
         b->align = base ? base->align : 16;
     if (base && b->align > base->align)

@@ -17,6 +17,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "job/proc.h"
 #include "job/request.h"
 #include "job/wire.h"
@@ -62,6 +63,8 @@ static void hang(void)
 static void say(struct actor *a, enum wire_type type, json_t *o, int fd)
 {
     json_object_set_new(o, "job", json_integer(a->job));
+    if (is(a, "slow"))
+        json_object_set_new(o, "clock", json_real(seconds_now()));
     if (wire_send(a->wire, type, o, fd, -1, NULL) != ST_OK)
         _exit(9);
     json_decref(o);
@@ -485,6 +488,11 @@ static void play_job(struct actor *a, const json_t *payload)
     a->problem = json_object_get(request, "problem");
     if (is(a, "queue"))
         say_queue(a);
+    if (is(a, "no_card")) {
+        say(a, WIRE_DONE, json_pack("{s:s, s:b}", "error", "there is \33[2Jno card", "no_gpu", 1),
+            -1);
+        return;
+    }
     if (is(a, "inputs_segv")) {
         say_estimate(a, PHASE_INPUTS, -1);
         crash();

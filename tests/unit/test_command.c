@@ -124,7 +124,13 @@ static void test_argv(void)
     struct str out = {0};
     CU_ASSERT_EQUAL(command_argv(session, 5, argv, &out, NULL), ST_OK);
     CU_ASSERT_STRING_EQUAL(str_text(&out), "[a b][>]{k|x;y}<--o|1>");
+    char *const wrong[] = {"zprob\33e", "a"};
+    struct err err = ERR_INIT;
+    CU_ASSERT_EQUAL(command_argv(session, 2, wrong, &out, &err), ST_USAGE);
+    CU_ASSERT(strstr(err.text, "did you mean \"zprobe\"") && !strchr(err.text, '\33'));
+    CU_ASSERT(err.at == 0 && err.len == (int)strlen(wrong[0]));
     str_free(&out);
+    call_free(NULL);
 }
 
 static void test_errors_point(void)
@@ -228,6 +234,7 @@ static void test_aliases(void)
 
 static void test_shell(void)
 {
+    expect("watch 1 count=1 zprobe a --o=2", "[a]<--o|2>"); /* options are the inner command's */
     expect("zprobe a | tr a b", "[b]");
     expect("zprobe a | tr a ';' ; zprobe b", "[;][b]");
     expect("!echo x; echo 'y z' # all of it is the shell's", "x\ny z\n");

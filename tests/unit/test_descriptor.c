@@ -282,6 +282,7 @@ static void test_messages(void)
         {"@param BC (Sq*0+64) [16..128] doc", "(Sq*0+64)", "nothing else"},
         {"@param BC (64) doc", "(64)", "needs a range"},
         {"@param BC 3 [4-5] doc", "[4-5]", "[16..128]"},
+        {"@param BC 0 [0..0] doc", "[0..0]", "can only be 0"},
         {"@param BC word doc", "word", "at least two words"},
         {"@param BC a||b doc", "a||b", "neither a number"},
         {"@requires D <= && 3", "&", "a.cu:6:19:"},
@@ -383,6 +384,126 @@ static void test_supports(void)
     s.dtype = DTYPE_BF16;
     CU_ASSERT_EQUAL(desc_supports(d, &s, &v, 0, &err), ST_NO);
     CU_ASSERT_STRING_EQUAL(err.text, "tile needs f16 or f32; dtype is bf16");
+    desc_free(d);
+}
+
+/* `head`, then N times `line` with a letter that counts, then `end`. */
+static void check_many(const char *head, const char *line, int n, const char *message)
+{
+    struct str s = {0};
+    str_addf(&s, "/* @name a\n@title t\n@dtypes f16\n@threads 1\n@grid 1\n%s", head);
+    for (int i = 0; i < n; i++)
+        for (const char *p = line; *p; p++)
+            str_addc(&s, *p == '#' ? (char)('a' + i) : *p == '$' ? (char)('A' + i) : *p);
+    str_add(&s, "*/");
+    struct err err = ERR_INIT;
+    struct kernel_desc *d = parse_as("a.cu", str_text(&s), &err);
+    CU_ASSERT_PTR_NULL(d);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, message));
+    if (!strstr(err.text, message))
+        printf("# wanted %s in: %s\n", message, err.text);
+    desc_free(d);
+    str_free(&s);
+}
+
+static void test_too_many(void)
+{
+    check_many("", "@param P$ 1 doc\n", DESC_PARAMS_MAX + 1, "more than 16 parameters");
+    check_many("", "@smem dynamic x# 16 doc\n", DESC_SMEM_MAX + 1,
+               "more than 16 buffers in one launch");
+    check_many("", "@workspace w# 16 doc\n", DESC_WS_MAX + 1, "more than 8 workspaces");
+    check_many("", "@workspace w 16 doc\n", 2, "the workspace w is there twice");
+    check_many("", "@pass p#\n@threads 1\n@grid 1\n", DESC_PASSES_MAX, "more than 4 launches");
+    check_many("", "@pass p\n@threads 1\n@grid 1\n", 2, "the pass p is there twice");
+    check_many("", "@cluster 1\n", 2, "a second @cluster for the same launch");
+    check_many("", "@grid 1\n", 1, "a second @grid for the same launch");
+    check_many(
+        "@param BR 16 doc\n@tma Q box=BR,D\n@tma K box=BR,D\n@tma V box=BR,D\n@tma O box=BR,D\n",
+        "@tma Q box=BR,D\n", 1, "more than 4 tensor maps in one launch");
+}
+
+static void test_code_elsewhere(void)
+{
+    static const char head[] = "/* @name a\n@title t\n@dtypes f16 f32\n";
+    static const struct {
+        const char *tags, *message;
+    } bad[] = {
+        {"@cubin a.cubin\n@library b.so:f", "there is one file of code"},
+        {"@library :f", "FILE:FUNCTION"},
+        {"@library b.so:f-g", "FILE:FUNCTION"},
+        {"@python f", "MODULE.FUNCTION"},
+        {"@cubin a.cubin\n@python m.f", "the only code"},
+        {"@entry a b", "one entry point"},
+        {"@entry f\n@entry g", "one entry point"},
+        {"@backend gpu", "cuda, cpu or both"},
+        {"@flags -o x", "@flags"},
+        {"@peer cublas", "program's own"},
+    };
+    struct err err = ERR_INIT;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char *text = xasprintf("%s%s\n@threads 1\n@grid 1 */", head, bad[i].tags);
+        struct kernel_desc *d = parse_as("a.cu", text, &err);
+        CU_ASSERT_PTR_NULL(d);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.text, bad[i].message));
+        if (!strstr(err.text, bad[i].message))
+            printf("# %s: %s\n", bad[i].tags, err.text);
+        desc_free(d);
+        free(text);
+    }
+    char *text = xasprintf("%s@python m.sub.f\n*/", head);
+    struct kernel_desc *d = parse_as("a.attn", text, &err);
+    if (!d)
+        printf("# %s\n", err.text);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(d);
+    CU_ASSERT_EQUAL(d->code, CODE_PYTHON);
+    char *name = desc_python_name(d);
+    CU_ASSERT_STRING_EQUAL(name, "py:m.sub.f");
+    free(name);
+    desc_free(d);
+    free(text);
+    text = xasprintf("%s@library b.so\n@threads 1\n@grid 1 */", head);
+    d = parse_as("/tmp/nowhere/a.attn", text, &err);
+    if (!d)
+        printf("# %s\n", err.text);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(d);
+    CU_ASSERT_STRING_EQUAL(d->symbol, "attn_run");
+    char *path = desc_path(d, "b.so"); /* the descriptor itself is not there */
+    CU_ASSERT_STRING_EQUAL(path, "b.so");
+    free(path);
+    desc_free(d);
+    free(text);
+}
+
+static void test_small(void)
+{
+    static const char text[] =
+        "/* @name a\n@title t\n@dtypes f16\n@requires D <= 16 || D >= 32\n@threads 1\n"
+        "@grid 1\n@entry first\n@pass then\n@threads 1\n@grid 1 */";
+    struct err err = ERR_INIT;
+    struct kernel_desc *d = parse_as("a.cu", text, &err);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(d);
+    char entry[40];
+    desc_entry(d, 0, entry, sizeof entry);
+    CU_ASSERT_STRING_EQUAL(entry, "first");
+    desc_entry(d, 1, entry, sizeof entry);
+    CU_ASSERT_STRING_EQUAL(entry, "a_then");
+    struct param_values v = d->defaults;
+    CU_ASSERT_EQUAL(desc_param_set(d, &v, "BR", "1", &err), ST_USAGE);
+    CU_ASSERT_STRING_EQUAL(err.text, "a has no parameters, so no \"BR\"");
+    struct shape s = SHAPE_DEFAULT;
+    s.D = 24;
+    CU_ASSERT_EQUAL(desc_supports(d, &s, &v, 0, &err), ST_NO);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "; D is 24")); /* once */
+    CU_ASSERT_PTR_NULL(strstr(strstr(err.text, "D is 24") + 1, "D is 24"));
+    desc_free(d);
+    d = parse_full();
+    v = d->defaults;
+    CU_ASSERT(desc_param_step(d, &v, 0, 1) && v.v[0] == 128);
+    CU_ASSERT_FALSE(desc_param_step(d, &v, 0, 1)); /* the end of its range */
+    CU_ASSERT_EQUAL(v.v[0], 128);
+    v.v[0] = 8;
+    CU_ASSERT_EQUAL(desc_supports(d, &s, &v, 0, &err), ST_NO);
+    CU_ASSERT_STRING_EQUAL(err.text, "tile needs BR >= 16; BR is 8");
     desc_free(d);
 }
 
@@ -509,6 +630,9 @@ static const struct tap_test tests[] = {
     {"missing and misplaced parts", test_missing_parts},
     {"refusals quote the term", test_supports},
     {"tiles() in closed form equals counting", test_tiles},
+    {"at most so many of anything", test_too_many},
+    {"code in other files", test_code_elsewhere},
+    {"one step of a parameter, entries, terms", test_small},
     {"names in expressions", test_environment},
     {"source hash", test_source_hash},
 };

@@ -130,6 +130,10 @@ static void test_marks(void)
             printf("# %s: \"%s\"\n", cases[i].line, marks);
         CU_ASSERT_STRING_EQUAL(marks, cases[i].marks);
     }
+    static const char two[] = "int x;\n__syncthreads();\n"; /* the marks of a line are its own */
+    struct lex_lexer l = {.at = two, .end = two + strlen(two), .lang = LEX_CUDA};
+    CU_ASSERT_EQUAL(lex_line_marks(&l), 0);
+    CU_ASSERT_NOT_EQUAL(lex_line_marks(&l), 0);
     for (const struct lex_term *t = lex_terms; t->pattern; t++) { /* the table can be reached */
         size_t len = strlen(t->pattern);
         len -= t->pattern[len - 1] == '*';

@@ -178,6 +178,29 @@ static enum status try_write(const char *path, const char *two_bytes)
     return npy_write(path, &h, two_bytes, NULL);
 }
 
+/* A file that cannot be read, though it is one; and folders by relative names. */
+static void test_unreadable(void)
+{
+    struct npy_header h = {.type = NPY_F2, .ndim = 1, .dim = {1}, .data_bytes = 2};
+    struct err err = ERR_INIT;
+    char data[2], folder[] = "/tmp/test_npy.XXXXXX", was[4096];
+    CU_ASSERT_EQUAL(npy_open("/proc/self/mem", &h, &err), ST_FAIL); /* nothing is mapped at 0 */
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "cannot read /proc/self/mem: "));
+    CU_ASSERT_EQUAL(npy_read("/proc/self/mem", &h, data, &err), ST_FAIL);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "cannot read /proc/self/mem: "));
+    CU_ASSERT_EQUAL(npy_read("/nowhere/q.npy", &h, data, &err), ST_USAGE);
+    CU_ASSERT_STRING_EQUAL(npy_type_name(NPY_F2), "float16");
+    CU_ASSERT_EQUAL(npy_type_size(NPY_F4), 4);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+    CU_ASSERT_FATAL(getcwd(was, sizeof was) && chdir(folder) == 0);
+    CU_ASSERT_EQUAL(npy_check_target("o.npy", &err), ST_OK);
+    CU_ASSERT_EQUAL(npy_write("o.npy", &h, "ab", &err), ST_OK);
+    CU_ASSERT_EQUAL(npy_open("o.npy", &h, &err), ST_OK);
+    CU_ASSERT_EQUAL(unlink("o.npy"), 0);
+    CU_ASSERT_EQUAL_FATAL(chdir(was), 0);
+    CU_ASSERT_EQUAL(rmdir(folder), 0);
+}
+
 /* A link stays a link and its target is replaced; what is no file is left alone. */
 static void test_targets(void)
 {
@@ -218,6 +241,7 @@ static const struct tap_test tests[] = {
     {"broken preambles", test_broken_preambles},
     {"what is written reads back", test_write_and_read},
     {"missing files, folders, devices, pipes", test_bad_files},
+    {"what cannot be read, relative names", test_unreadable},
     {"where output may be put", test_targets},
 };
 

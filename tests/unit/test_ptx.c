@@ -447,6 +447,106 @@ static void refusals_name_the_line(void)
     refuse_body("ret", "expected");
 }
 
+/* Mistakes that only somebody's own PTX has. */
+static void rarer_refusals(void)
+{
+    refuse(HEAD ".entry k() .maxntid 1,2,3,4 { ret; }", "too many numbers");
+    refuse(HEAD ".global .b8 k;\n.entry k() { ret; }", "PTX line 5: k is declared twice");
+    refuse(HEAD ".global .attribute .b8 k;", "'(' is expected");
+    refuse(HEAD ".global .attribute(.managed .b8 k;", "expected");
+    refuse(HEAD ".section \"x\" { }", "a section's name is expected");
+    refuse(HEAD ".section .debug_str { .b9 1 }", ".b8 or a label");
+    refuse_body("L: @L bra L;", "L is no register");
+    refuse_body(".reg .b32 %r; ld.u32 %r, [_];", "neither a register nor a variable");
+    refuse_body(".reg .b32 %r; ld.u32 %r, [WARP_SZ];", "neither a register nor a variable");
+    refuse_body("shfl.sync.b32 1|2, 3;", "only registers stand beside");
+    refuse_body("L:\nT: .branchtargets L;\nT: .branchtargets L;\nret;", "T is declared twice");
+    refuse_body("T: .callprototype _ ();\nT: .callprototype _ ();\nret;", "T is declared twice");
+    refuse_body(".reg .f32 %f; mov.f32 %f, "
+                "1.0000000000000000000000000000000000000000000000000000000000000000000000;",
+                "is no whole number");
+    refuse_body(".reg .f32 %f; mov.f32 %f, 1e5x;", "is no whole number");
+    refuse_body(".loc 1 2 3, nobody;", "function_name or inlined_at");
+    ptx_free(NULL);
+    struct ptx_module *m = body("ret;");
+    CU_ASSERT_PTR_NULL(ptx_function(m, "K"));
+    ptx_free(m);
+}
+
+/* Everything that the parser knows, with a blank between tokens. */
+static const char whole[] =
+    HEAD ".file 1 \"a \\\" b\" \"x.cu\" , 17 , 4\n.pragma \"nounroll\" ;\n"
+         ".global .align 4 .attribute ( .managed ) .b8 g [ 2 ] [ 2 ] = { { 1 , 2 } , { 3 } } ;\n"
+         ".visible .global .u64 at [ 2 ] = { g + 4 , generic( g ) } ;\n"
+         ".extern .shared .align 16 .b8 sm [ ] ;\n"
+         ".func ( .param .b32 out ) f ( .param .b32 in ) .noreturn ;\n"
+         ".visible .entry k ( .param .u64 .ptr .global .align 8 p , .param .b8 big [ 16 ] )\n"
+         " .maxntid 32 , 1 , 1 .minnctapersm 1 .abi_preserve 4 .pragma \"x\" ;\n"
+         "{ .reg .pred %p < 3 > ; .reg .b32 %r < 9 > , one ; .reg .b64 %rd < 3 > ; .reg .f32 %f < "
+         "3 > ;\n"
+         " .local .align 8 .b8 here [ 8 ] ;\n"
+         " .loc 1 4 0 ; .loc 1 3 0 , function_name nm + 3 , inlined_at 1 4 0\n"
+         " .loc 1 2 1 , function_name nm , inlined_at 1 9 9\n"
+         " ld.param.u64 %rd1 , [ p ] ; ld.global.v2.u32 { %r1 , %r2 } , [ %rd1 + -8 ] ;\n"
+         " mov.f32 %f1 , 0f3F800000 ; mov.f32 %f2 , 1.5e-3 ; @ ! %p1 bra L ;\n"
+         " { .param .b32 a ; st.param.b32 [ a ] , %r1 ; call.uni ( a ) , f , ( a ) ; }\n"
+         " shfl.sync.bfly.b32 %r3 | %p2 , %r1 , 16 , 31 , -1 ; mov.u64 %rd2 , here ;\n"
+         " cp.async.bulk.tensor.2d [ %rd1 ] , [ %rd2 , { %r1 , %r2 } ] ;\n"
+         "L : T : .branchtargets L , M ; P : .callprototype _ ( .param .b32 x ) ; ;\n"
+         " brx.idx %r1 , T ; .pragma \"y\" ;\n"
+         "M : ret ; }\n"
+         ".section .debug_str { nm : .b8 120 , 0 }\n.section .other { .b8 1 }\n";
+
+/* Cut anywhere, and with something out of place between any two tokens: refused or read, and nothing worse. */
+static void any_place_may_be_wrong(void)
+{
+    static const char *const wedges[] = {"",  ";", ",",  "(",  ")", "{", "}", "[", "]", "@",    "%",
+                                         "+", "7", "-1", "\"", "x", ".", ":", "<", "|", "\"s\""};
+    const size_t len = strlen(whole);
+    struct ptx_module *m = parse(whole);
+    CU_ASSERT_EQUAL(m->nfunctions, 2);
+    ptx_free(m);
+    int refused = 0, read = 0;
+    for (size_t at = 0; at < len; at++) {
+        if (whole[at] != ' ' && whole[at] != '\n')
+            continue;
+        for (size_t w = 0; w < sizeof wedges / sizeof *wedges; w++)
+            for (int rest = 0; rest < 2; rest++) {
+                struct err err = ERR_INIT;
+                char *text =
+                    xasprintf("%.*s %s%s", (int)at, whole, wedges[w], rest ? whole + at : "");
+                const enum status st = ptx_parse(text, strlen(text), &m, &err);
+                CU_ASSERT(st == ST_OK || (st == ST_USAGE && !m && err.text[0] && err.at >= 0));
+                refused += st != ST_OK;
+                read += st == ST_OK;
+                if (st == ST_OK)
+                    ptx_free(m);
+                free(text);
+            }
+    }
+    CU_ASSERT(refused > 10000 && read > 50);
+    printf("# %d refused, %d read\n", refused, read);
+}
+
+/* More places of sources than the first table of them has, each twice. */
+static void many_locations(void)
+{
+    enum { PLACES = 1000 };
+    struct str s = {0};
+    for (int round = 0; round < 2; round++)
+        for (int i = 1; i <= PLACES; i++)
+            str_addf(&s, ".loc 1 %d 0\n.loc 1 %d 0\n mov.b32 one, %d;\n", i, i, i);
+    char *text = xasprintf(".reg .b32 one;\n%sret;", str_text(&s));
+    struct ptx_module *m = body(text);
+    const struct ptx_function *f = entry(m);
+    for (uint32_t i = 0; i < 2 * PLACES; i++)
+        CU_ASSERT_EQUAL(m->locations[f->insns[i].location].line, i % PLACES + 1);
+    CU_ASSERT_EQUAL(m->nlocations, PLACES + 1);
+    ptx_free(m);
+    free(text);
+    str_free(&s);
+}
+
 /* Harm: depth, counts, lengths. All of it is refused or bounded, at once. */
 static void hostile_texts_are_bounded(void)
 {
@@ -468,6 +568,8 @@ static void hostile_texts_are_bounded(void)
          100001},
         {HEAD, ".global .b8 a[1]", "[1];", "declared", 9}, /* nine dimensions or a missing ; */
         {HEAD ".entry k() { ", "ret;", "}", NULL, 200000},
+        {HEAD ".entry k() { ", "ret;", "}", "more than 1048576 instructions in k",
+         PTX_MAX_INSNS + 1},
         {HEAD ".entry k() {", "{ bra L; }", "L: ret; }", NULL, 50000},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -484,6 +586,14 @@ static void hostile_texts_are_bounded(void)
             refuse(str_text(&s), cases[i].part);
         str_free(&s);
     }
+    struct str regs = {0};
+    str_add(&regs, HEAD ".entry k() { .reg .b32 zz");
+    for (int i = 0; i < PTX_MAX_REGS; i++) /* five digits of base 16 */
+        for (int k = 6; k-- > 0;)
+            str_addc(&regs, k == 5 ? ',' : (char)('a' + (i >> 4 * k & 15)));
+    str_add(&regs, "; }");
+    refuse(str_text(&regs), "more than 1048576 registers in k");
+    str_free(&regs);
     /* A long text is refused before it is read. */
     struct err err = ERR_INIT;
     struct ptx_module *m;
@@ -697,6 +807,9 @@ static const struct tap_test tests[] = {
     {"locations are chains of calls", locations_are_chains_of_calls},
     {"opcodes are one each", opcodes_are_one_each},
     {"refusals name the line", refusals_name_the_line},
+    {"rarer refusals", rarer_refusals},
+    {"any place may be wrong", any_place_may_be_wrong},
+    {"many locations", many_locations},
     {"hostile texts are bounded", hostile_texts_are_bounded},
     {"calls become bodies", calls_become_bodies},
     {"bodies keep the values of their vectors", bodies_keep_their_vectors},

@@ -284,7 +284,21 @@ static void test_has(void)
         CU_ASSERT_EQUAL(shape_has(cases[i].text, cases[i].words), cases[i].has);
 }
 
+static void test_words_of_keys(void)
+{
+    struct shape s = SHAPE_DEFAULT, was = s;
+    struct str out = {0};
+    shape_reset(&s, "nothing");
+    CU_ASSERT_EQUAL(memcmp(&s, &was, sizeof s), 0);
+    s.D = 128;
+    shape_word(&s, "D", &out);
+    shape_word(&s, "nothing", &out);
+    CU_ASSERT_STRING_EQUAL(str_text(&out), "D=128");
+    str_free(&out);
+}
+
 static const struct tap_test tests[] = {
+    {"a key's word, no word of none", test_words_of_keys},
     {"keys and words", test_keys},
     {"Hkv follows H until it is set", test_heads_follow_until_set},
     {"refusals name a legal neighbour", test_refused},

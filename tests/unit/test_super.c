@@ -927,6 +927,22 @@ static void test_debug(void)
     CU_ASSERT(no_children());
 }
 
+/* A worker that can do nothing of a job says so, and stays. */
+static void test_no_card(void)
+{
+    struct super *s = start("no_card");
+    for (int i = 0; i < 2; i++) {
+        struct job *j = run(s, JOB_RUN, 1);
+        CU_ASSERT_EQUAL(job_state(j), JOB_FAILED);
+        CU_ASSERT(job_error(j) && !strcmp(job_error(j), "there is ^[[2Jno card"));
+        CU_ASSERT(job_no_gpu(j));
+        job_free(j);
+    }
+    CU_ASSERT_EQUAL(super_restarts(s), 0);
+    super_free(s);
+    super_free(NULL);
+}
+
 /* Ends that meet: a worker dies of its cancelling, has gone when it is cancelled or asked, the judge has an output yet. */
 static void test_races(void)
 {
@@ -1153,6 +1169,7 @@ static const struct tap_test tests[] = {
     {"no process for the others of a kernel that was left out", test_gone},
     {"outputs that the judge cannot judge", test_unable},
     {"a block held still is asked", test_debug},
+    {"a worker without a card", test_no_card},
     {"ends that meet", test_races},
     {"a front end that was away, and one of three parted", test_away},
     {"dispatch is quick", test_quick},
