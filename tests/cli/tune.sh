@@ -98,10 +98,12 @@ printf '{"tuned":[7]}' >"$mine"
 run tune fa2 BR=16,32 S=64 H=1 f32 backend=cpu n=6 measure
 is "what cannot be read is not written over" [ "$(cat "$mine")" = '{"tuned":[7]}' ]
 is "  which is told" says "$out$err" 'not kept for auto: .*: 1 of 1 entries are none; move it away'
+is "  and is no success, for it was measured to be kept" [ "$rc" -eq 3 ]
 cp mine.kept "$mine"
 sed -i 's/"own": "[^"]*"/"own": "NONE=1@BR"/; s/"own": null/"own": "NONE=1"/' "$kept"/[!ab]*.json
 run run auto S=64 H=1 f32 backend=cpu n=3
 is "parameters that the kernel lacks are told" says "$err" 'NONE'
 run --restricted -c 'tune fa2 BR=16,32 S=64 H=1 f32 backend=cpu n=6 measure'
 is "a restricted session keeps nothing" says "$err" 'writes no files'
+is "  as it was asked to" [ "$rc" -eq 0 ]
 finish

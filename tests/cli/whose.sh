@@ -140,6 +140,6 @@ done
 # ---- what of yours changes keys, predictions and auto ----
 mkdir -p "$HOME/.config/attnscope" && echo 'x :plan fa2' >"$HOME/.config/attnscope/keys"
 run doctor
-is "doctor shows a key map of yours" says "$out" '^user keys +ok +.*/attnscope/keys'
+is "doctor shows a key map of yours, and which" says "$out" "^user keys +ok +.*/attnscope/keys, sha256 $(sha256sum "$HOME/.config/attnscope/keys" | cut -c1-12)\$"
 is "  and where factors and tuned parameters of yours would lie" [ "$(printf '%s\n' "$out" | grep -cE '^(user factors|tuned) +(absent|ok) ')" -eq 2 ]
 finish

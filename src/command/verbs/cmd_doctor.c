@@ -25,6 +25,8 @@
 #include "base/number.h"
 #include "base/path.h"
 #include "base/sanitize.h"
+#include "base/str.h"
+#include "base/whose.h"
 #include "command/ask/ceiling.h"
 #include "command/ask/measure.h"
 #include "command/ask/request.h"
@@ -261,17 +263,37 @@ static void add_terminal(struct rowset *rows, const struct session *s)
                                  : "as --color says");
 }
 
+/* Which version of it: two that read alike are the same. "" where it is no file that can be read. */
+static void add_hash(struct str *out, const char *path)
+{
+    enum { TEXT_MAX = 1 << 20 };
+    struct whose w = {0};
+    char *text;
+    size_t len;
+    if (str_read_file(path, TEXT_MAX, &text, &len, NULL))
+        return;
+    whose_hash(&w, text, len);
+    free(text);
+    str_addf(out, ", sha256 %s%s", w.hash,
+             whose_file_is_yours(path) ? "" : ", a file of another user");
+}
+
 static void add_path(struct rowset *rows, const char *name, enum path_kind kind, const char *file,
                      bool written)
 {
     struct err err = ERR_INIT;
+    struct str hash = {0};
     char *path;
     if (path_for(kind, file, name, &path, &err))
         add(rows, name, "missing", "%s", err.text);
     else if (written && path_may_write(path, &err))
         add(rows, name, access(path, R_OK) ? "broken" : "read-only", "%s", err.text);
-    else
-        add(rows, name, access(path, F_OK) ? "absent" : "ok", "%s", path);
+    else {
+        if (!written)
+            add_hash(&hash, path);
+        add(rows, name, access(path, F_OK) ? "absent" : "ok", "%s%s", path, str_text(&hash));
+    }
+    str_free(&hash);
     free(path);
 }
 

@@ -522,11 +522,13 @@ static void say_kept(struct search *x, const struct candidate *w, const struct r
     struct err err = ERR_INIT;
     char *path = NULL, *alike = tuned_class(&x->base.problem.shape);
     const bool text = call_format(x->c) == FORMAT_TEXT;
+    enum status st;
     if (!session_may(x->s, MAY_WRITE))
         session_note(x->s, "not kept for auto: this session writes no files");
-    else if (keep(x, w, row, verdict, &path, &err))
+    else if ((st = keep(x, w, row, verdict, &path, &err))) {
         session_note(x->s, "not kept for auto: %s", err.text);
-    else if (text) {
+        x->s->services.unkept |= st == ST_FAIL; /* it was measured to be kept */
+    } else if (text) {
         char *clean = sanitize_line(path), *name = name_of(x, w);
         str_addf(x->c->out, "auto is now %s for shapes like this (%s); kept in %s\n", name, alike,
                  clean);
