@@ -123,4 +123,6 @@ run timeline row_full S=512 H=2 gpu=H200
 is "one query is no tile of queries" says "$out" 'A\.\.Z: the 512 queries in order'
 run timeline row_full S=512 H=2 backend=sim blocks=few gpu=H200 block=0
 is "  in a block's words, too" says "$out" '^block 0 \(query 0 of head 0\)'
+run timeline fa2 S=128 H=1 gpu=Orin
+is "a device that no time can be told for is named, and why" says "$out" 'no clock: Orin: the device table lacks'
 finish

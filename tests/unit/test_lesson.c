@@ -617,6 +617,25 @@ static void test_shipped_form(void)
     session_free(s);
 }
 
+/* A figure is of the planner: the same whether a simulation would be ready in time or not. */
+static void test_figures_simulate_nothing(void)
+{
+    static const char command[] = "timeline fa2 causal B=1 H=1 S=128 D=64 f16 gpu=L4 origin=model";
+    command_register_core();
+    struct session *s = session_new("test");
+    for (int drawn = 0; drawn < 2; drawn++) {
+        struct str out = {0};
+        struct err err = ERR_INIT;
+        s->draws = drawn;
+        CU_ASSERT_EQUAL(session_apart(s, SESSION_LESSON, command, NULL, &out, &err), ST_OK);
+        const char *clock = strstr(str_text(&out), "the clock of this picture"),
+                   *none = strstr(str_text(&out), "no clock");
+        CU_ASSERT(drawn ? !clock && !none : clock || none);
+        str_free(&out);
+    }
+    session_free(s);
+}
+
 /* The lesson that measures nothing runs here from end to end, and its gates pass. */
 static void test_online_softmax_lesson(void)
 {
@@ -661,6 +680,7 @@ static const struct tap_test tests[] = {
     {"progress and predictions", test_progress},
     {"the shipped lessons parse", test_shipped},
     {"the shipped lessons fit the screen", test_shipped_form},
+    {"figures simulate nothing", test_figures_simulate_nothing},
     {"the lesson on online softmax passes its own gates", test_online_softmax_lesson},
 };
 

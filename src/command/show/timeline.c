@@ -115,8 +115,9 @@ void timeline_predict(struct session *s, const struct request *r, int i, struct 
     }
     if (simulate_few(s, r, i, clock_s, &row))
         timeline_put_predicted(&row, out);
-    if (row.reason && !(row.predicted_us > 0) && !out->panel.note)
-        out->panel.note = xasprintf("no clock: %s", row.reason);
+    const char *why = row.reason ? row.reason : row.predicted_note;
+    if (why && !(row.predicted_us > 0) && !(out->panel.recorded_us > 0) && !out->panel.note)
+        out->panel.note = xasprintf("no clock: %s", why);
     record_clear(run_fields, &row);
 }
 

@@ -364,7 +364,7 @@ static enum status fill_model(struct session *s, struct cmd_call *c, const struc
     plans_compile(s, r, dev);
     for (int i = 0; i < r->nkernels; i++)
         timeline_model(s, r, i, dev, &t[i]);
-    for (int i = 0; i < r->nkernels; i++)
+    for (int i = 0; i < r->nkernels && !s->draws; i++)
         timeline_predict(s, r, i, &t[i]);
     return ST_OK;
 }
