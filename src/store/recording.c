@@ -472,12 +472,13 @@ enum status recording_parse(const char *name, const char *text, size_t len, stru
     struct err why = ERR_INIT;
     rec->name = sanitize_line(name);
     rec->whose.is = WHOSE_SOMEONES;
-    whose_hash(&rec->whose, text, len);
     record_init(recording_header_fields, &rec->header);
     rec->tables = json_array();
     enum status st = len > RECORDING_FILE_MAX ? err_set(&why, ST_USAGE, "it is larger than %d MiB",
                                                         RECORDING_FILE_MAX >> 20)
                                               : read_lines(&x, text, len, &why);
+    if (!st)
+        whose_hash(&rec->whose, text, len);
     *out = rec;
     if (!st) {
         make_note(&x);

@@ -15,6 +15,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "measure/origin.h"
 #include "tap.h"
 
 static char folder[64];
@@ -357,12 +358,121 @@ static void test_library(void)
     free(data);
 }
 
+/* The text of a recording with `from` put in the place of `to`, once; what its note says. The caller frees both. */
+static char *altered(const char *text, const char *from, const char *to, struct recording **rec)
+{
+    struct err err = ERR_INIT;
+    const char *at = strstr(text, from);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(at);
+    char *other = xasprintf("%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+    CU_ASSERT_EQUAL_FATAL(recording_parse("a", other, strlen(other), rec, &err), ST_OK);
+    return other;
+}
+
+static void count_altered(void *ctx, const struct run_row *row)
+{
+    int *n = ctx;
+    n[0]++;
+    n[1] += row->origin && !strcmp(row->origin, ORIGIN_ALTERED);
+    n[2] += row->time != NULL;
+}
+
+/* Seals: a figure, the header, a line that is gone or moved. */
+static void test_seals(void)
+{
+    static const char *const says[] = {"1 line was changed by hand since it was recorded: ALTERED",
+                                       "where and when it was recorded was changed by hand",
+                                       "lines were taken out, put in or moved"};
+    char *path = make_file("sealed.rec"), *text;
+    size_t len;
+    struct recording *rec;
+    struct err err = ERR_INIT;
+    CU_ASSERT_EQUAL_FATAL(str_read_file(path, 1 << 20, &text, &len, &err), ST_OK);
+    const char *first = strchr(text, '\n') + 1, *second = strchr(first, '\n') + 1;
+    char *row = xstrndup(first, (size_t)(second - first));
+    const char *const from[] = {"10.5", "\"program_version\":\"", row},
+                      *const to[] = {"9.5", "\"program_version\":\"x", ""};
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, from[1]));
+    for (int i = 0; i < 3 && strstr(text, from[i]); i++) {
+        char *other = altered(text, from[i], to[i], &rec);
+        CU_ASSERT(rec->note && strstr(rec->note, says[i]));
+        if (!rec->note || !strstr(rec->note, says[i]))
+            printf("# %s\n", rec->note ? rec->note : "(no note)");
+        int n[3] = {0};
+        recording_scan_foreign(other, strlen(other), count_altered, n);
+        CU_ASSERT(n[0] == (i == 2 ? 1 : 2) && n[1] == (i == 0) && n[2] == n[0]);
+        recording_free(rec);
+        free(other);
+    }
+    int n[3] = {0};
+    CU_ASSERT_EQUAL_FATAL(recording_parse("a", text, len, &rec, &err), ST_OK);
+    recording_each(rec, count_altered, n);
+    CU_ASSERT(n[0] == 2 && n[1] == 0);
+    struct rowset rows = {.type = &recorded_type};
+    recording_rows(rec, &rows);
+    CU_ASSERT_EQUAL(rows.n, 2);
+    rowset_clear(&rows);
+    recording_free(rec);
+    free(row);
+    free(text);
+    unlink(path);
+    CU_ASSERT_EQUAL(recording_read(path, &rec, &err), ST_USAGE); /* it is gone */
+    CU_ASSERT_PTR_NULL(rec);
+    free(path);
+}
+
+/* As many rows, tables and bytes as somebody likes: what is beyond the limits is told. */
+static void test_limits(void)
+{
+    static const char row
+        [] = "{\"type\":\"row\",\"time\":\"2026-01-01T00:00:00Z\",\"row\":{\"kernel\":\"a\"}}\n",
+     table[] =
+         "{\"type\":\"table\",\"columns\":[{\"field\":\"a\",\"title\":\"a\"}],\"rows\":[{\"a\":1}],"
+         "\"charts\":[{\"origin\":\"live\",\"of\":[[1],{\"origin\":\"live\"}]}]}\n";
+    struct recording *rec;
+    struct err err = ERR_INIT;
+    struct str s = {0};
+    str_add(&s, head);
+    str_add(&s, row);
+    for (int i = 0; i < RECORDING_ROWS_MAX / 10 + 1; i++)
+        str_add(&s, table);
+    const size_t end = s.len;
+    for (size_t i = 0; i <= RECORDING_LINE_MAX; i++)
+        str_addc(&s, ' ');
+    str_add(&s, "\n");
+    CU_ASSERT_EQUAL_FATAL(recording_parse("a", str_text(&s), s.len, &rec, &err), ST_OK);
+    CU_ASSERT_EQUAL_FATAL(json_array_size(rec->tables), RECORDING_ROWS_MAX / 10);
+    CU_ASSERT_STRING_EQUAL(rec->rows[0].run->time, "2026-01-01T00:00:00Z");
+    CU_ASSERT(rec->note &&
+              strstr(rec->note, "it is longer than 4 MiB; only the first 100000 rows were read"));
+    char *charts =
+        json_dumps(json_object_get(json_array_get(rec->tables, 0), "charts"), JSON_COMPACT);
+    CU_ASSERT_STRING_EQUAL(charts,
+                           "[{\"origin\":\"recorded\",\"of\":[[1],{\"origin\":\"recorded\"}]}]");
+    free(charts);
+    recording_free(rec);
+    s.len = end;
+    s.data[end] = '\0';
+    for (int i = 0; i < RECORDING_ROWS_MAX; i++)
+        str_add(&s, row);
+    CU_ASSERT_EQUAL_FATAL(recording_parse("a", str_text(&s), s.len, &rec, &err), ST_OK);
+    CU_ASSERT_EQUAL(rec->nrows, RECORDING_ROWS_MAX);
+    CU_ASSERT(rec->note && strstr(rec->note, "only the first 100000 rows"));
+    recording_free(rec);
+    CU_ASSERT_EQUAL(recording_parse("a", "", (size_t)RECORDING_FILE_MAX + 1, &rec, &err),
+                    ST_USAGE); /* nothing of it is read */
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "larger than 64 MiB"));
+    str_free(&s);
+}
+
 static const struct tap_test tests[] = {
     {"what is written is read back", test_round_trip},
     {"an existing file is never overwritten by accident", test_never_overwrites},
     {"a cut-off file opens without its last line", test_cut_off},
     {"a killed writer loses no acknowledged row", test_killed},
     {"files from strangers end in a sentence", test_strangers},
+    {"seals tell what was changed by hand", test_seals},
+    {"rows, tables and bytes beyond the limits", test_limits},
     {"the ratio of two recordings has an honest interval", test_ratio},
     {"recordings are found by name, rows by what they measured", test_library},
 };

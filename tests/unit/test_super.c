@@ -1032,6 +1032,8 @@ static void test_away(void)
     j = submit_slow(s, 1);
     for (double begin = now(); job_state(j) != JOB_TIMING && now() - begin < 10; usleep(500))
         super_dispatch(s);
+    for (double begin = now(); now() - begin < 0.2; usleep(500)) /* a few of its frames */
+        super_dispatch(s);
     usleep(350000);
     for (double begin = now(); now() - begin < 0.1; usleep(500))
         super_dispatch(s);
