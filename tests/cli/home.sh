@@ -55,6 +55,20 @@ is "and what is not" says "$out" "^cache +absent +$tmp/open/.cache/attnscope/"
 at "$tmp/shut" show S
 is "settings that cannot be read are missed aloud" says "$rc $err" "^0 attnscope: .*$tmp/shut/.config/attnscope/config.*Permission denied"
 
+# a home with blanks and letters of any script, also where the locale knows none
+odd="$tmp/open/hö me/日本 'x'"
+mkdir -p "$odd"
+chmod -R 777 "$tmp/open/hö me"
+for locale in C.UTF-8 C; do
+    LC_ALL=$locale at "$odd" -c "run naive S=8 H=1 n=3 time=0.05 backend=cpu; record 'a ü.rec'; run naive S=16 H=1 n=3 time=0.05 backend=cpu; record off; open 'a ü.rec'; results"
+    is "an odd home, $locale: measured, recorded, opened, kept" [ "$rc$(printf '%s\n' "$out" | grep -c ' pass ')" -eq "0$([ $locale = C ] && echo 7 || echo 5)" ]
+    rm -f 'a ü.rec'
+done
+EDITOR=true at "$odd" edit fa2
+is "  and a kernel is edited there" [ "$rc$(printf '%s\n' "$out" | grep -c '^fa2_edit .* pass ')" = 02 ] # in two shapes
+at "$odd" doctor
+is "  whose place doctor names" says "$out" "^user kernels +ok +$odd/.local"
+
 # a home that was written as another user: what is there can be read
 mkdir -p lent/.local/share/attnscope
 HOME=$tmp/open/lent "$ATTNSCOPE" run naive S=8 H=1 n=5 time=0.1 >"$tmp/.out" 2>&1 </dev/null
