@@ -453,6 +453,8 @@ static void rarer_refusals(void)
     refuse(HEAD ".entry k() .maxntid 1,2,3,4 { ret; }", "too many numbers");
     refuse(HEAD ".global .b8 k;\n.entry k() { ret; }", "PTX line 5: k is declared twice");
     refuse(HEAD ".global .attribute .b8 k;", "'(' is expected");
+    refuse(HEAD ".visible .attribute .global .b8 k;", "'(' is expected");
+    refuse(HEAD ".visible .attribute(.managed .global .b8 k;", "expected");
     refuse(HEAD ".global .attribute(.managed .b8 k;", "expected");
     refuse(HEAD ".section \"x\" { }", "a section's name is expected");
     refuse(HEAD ".section .debug_str { .b9 1 }", ".b8 or a label");
@@ -477,6 +479,7 @@ static void rarer_refusals(void)
 static const char whole[] =
     HEAD ".file 1 \"a \\\" b\" \"x.cu\" , 17 , 4\n.pragma \"nounroll\" ;\n"
          ".global .align 4 .attribute ( .managed ) .b8 g [ 2 ] [ 2 ] = { { 1 , 2 } , { 3 } } ;\n"
+         ".visible .attribute ( .managed ) .global .b8 own ;\n"
          ".visible .global .u64 at [ 2 ] = { g + 4 , generic( g ) } ;\n"
          ".extern .shared .align 16 .b8 sm [ ] ;\n"
          ".func ( .param .b32 out ) f ( .param .b32 in ) .noreturn ;\n"
