@@ -284,6 +284,8 @@ static void test_messages(void)
         {"@param BC 3 [4-5] doc", "[4-5]", "[16..128]"},
         {"@param BC 99999999999 doc", "99999999999", "@param BC: "},
         {"@param bc 3", "bc", "upper case"},
+        {"@param", "", "a.cu:6:"},
+        {"@include", "", "needs a text"},
         {"@param BC (D/) [1..2] doc", ")", "a.cu:6:"},
         {"@smem dynamic ks9! 16 doc", "ks9!", "cannot be the name"},
         {"@traffic read D+ write 3", "", "a.cu:6:"},
@@ -483,6 +485,10 @@ static void test_code_elsewhere(void)
 
 static void test_small(void)
 {
+    struct err peer = ERR_INIT;
+    CU_ASSERT_PTR_NULL(
+        parse_as("x.peer", "/* @name a b\n@title t\n@dtypes f16\n@peer cublas */", &peer));
+    CU_ASSERT_PTR_NOT_NULL(strstr(peer.text, "@name takes one word"));
     static const char text[] =
         "/* @name a\n@title t\n@dtypes f16\n@requires D <= 16 || D >= 32\n@threads 1\n"
         "@grid 1\n@entry first\n@pass then\n@threads 1\n@grid 1 */";

@@ -469,6 +469,12 @@ static void rarer_refusals(void)
                 "is no whole number");
     refuse_body(".reg .f32 %f; mov.f32 %f, 1e5x;", "is no whole number");
     refuse_body(".loc 1 2 3, nobody;", "function_name or inlined_at");
+    char *name = xcalloc(1, PTX_MAX_NAME + 2), *text;
+    memset(name, 'n', PTX_MAX_NAME + 1);
+    text = xasprintf(".reg .b32 %%r; mov.b32 %%r, %s;", name);
+    refuse_body(text, "a name of");
+    free(text);
+    free(name);
     ptx_free(NULL);
     struct ptx_module *m = body("ret;");
     CU_ASSERT_PTR_NULL(ptx_function(m, "K"));

@@ -267,6 +267,9 @@ static void test_strangers(void)
     spoil("{\"type\":\"row\",\"row\":{}}", "names no kernel");
     spoil("{\"type\":\"row\"}", "must be a JSON object");
     spoil("{\"type\":\"table\",\"columns\":[],\"rows\":[]}", "no columns");
+    spoil("{\"type\":\"table\",\"columns\":[{\"field\":1}],"
+          "\"rows\":[]}",
+          "no columns");
     spoil("{\"type\":\"x\",\"a\":[[[[[[[[[[[[[[1]]]]]]]]]]]]]]}", "too deeply");
     struct str deep = {0};
     str_add(&deep, "{\"type\":\"x\",\"a\":");
@@ -390,6 +393,12 @@ static void test_seals(void)
     CU_ASSERT_EQUAL_FATAL(str_read_file(path, 1 << 20, &text, &len, &err), ST_OK);
     const char *first = strchr(text, '\n') + 1, *second = strchr(first, '\n') + 1;
     char *row = xstrndup(first, (size_t)(second - first));
+    char *twice = xasprintf("%s%s", text, text); /* two recordings in one file */
+    CU_ASSERT_EQUAL_FATAL(recording_parse("a", twice, strlen(twice), &rec, &err), ST_OK);
+    CU_ASSERT_EQUAL(rec->nrows, 4);
+    CU_ASSERT(rec->note && strstr(rec->note, "put in"));
+    recording_free(rec);
+    free(twice);
     const char *const from[] = {"10.5", "\"program_version\":\"", row},
                       *const to[] = {"9.5", "\"program_version\":\"x", ""};
     CU_ASSERT_PTR_NOT_NULL(strstr(text, from[1]));
@@ -451,6 +460,9 @@ static void test_limits(void)
                            "[{\"origin\":\"recorded\",\"of\":[[1],{\"origin\":\"recorded\"}]}]");
     free(charts);
     recording_free(rec);
+    int n[3] = {0};
+    recording_scan(str_text(&s), strlen(head) + strlen(row), count_altered, n);
+    CU_ASSERT(n[0] == 1 && n[1] == 0 && n[2] == 1); /* its time is the line's */
     s.len = end;
     s.data[end] = '\0';
     for (int i = 0; i < RECORDING_ROWS_MAX; i++)
