@@ -820,6 +820,7 @@ static void check_gone(const char *fault)
     setenv("BAD_PROGRAM", path, 1);
     setenv("BAD_WORKER", fault, 1);
     struct super *s = super_new(path);
+    job_free(run(s, JOB_RUN, 1)); /* both processes are there before their program goes */
     struct job *j = run(s, JOB_RUN, 3);
     CU_ASSERT_EQUAL(job_state(j), JOB_FAILED);
     CU_ASSERT(job_error(j) && !strncmp(job_error(j), "k1: the worker ", 15)); /* the first cause */
