@@ -486,8 +486,8 @@ static void test_code_elsewhere(void)
 static void test_small(void)
 {
     struct err peer = ERR_INIT;
-    CU_ASSERT_PTR_NULL(
-        parse_as("x.peer", "/* @name a b\n@title t\n@dtypes f16\n@peer cublas */", &peer));
+    CU_ASSERT_PTR_NULL(parse_as("kernels/peers/x.peer",
+                                "/* @name a b\n@title t\n@dtypes f16\n@peer cublas */", &peer));
     CU_ASSERT_PTR_NOT_NULL(strstr(peer.text, "@name takes one word"));
     static const char text[] =
         "/* @name a\n@title t\n@dtypes f16\n@requires D <= 16 || D >= 32\n@threads 1\n"

@@ -602,6 +602,13 @@ static void hostile_texts_are_bounded(void)
             str_addc(&regs, k == 5 ? ',' : (char)('a' + (i >> 4 * k & 15)));
     str_add(&regs, "; }");
     refuse(str_text(&regs), "more than 1048576 registers in k");
+    str_clear(&regs);
+    str_add(&regs,
+            HEAD ".entry k() { .reg .b32 r<2000000>;"); /* a range costs nothing until it is used */
+    for (int i = 0; i <= PTX_MAX_REGS; i++)
+        str_addf(&regs, "%sr%d", i % 256 ? "," : i ? "};f{" : "f{", i);
+    str_add(&regs, "}; }");
+    refuse(str_text(&regs), "more than 1048576 registers in k");
     str_free(&regs);
     /* A long text is refused before it is read. */
     struct err err = ERR_INIT;
