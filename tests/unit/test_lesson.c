@@ -82,6 +82,36 @@ static void test_parse_errors(void)
     expect_refused(HEAD BLOCK("needs magic"), "needs takes");
     expect_refused(HEAD BLOCK("plann fa2"), "did you mean \"plan\"");
     expect_refused(HEAD BLOCK("expct 1 : no"), "did you mean \"expect\"");
+    expect_refused(HEAD BLOCK("hint "), "hint needs a text");
+    expect_refused(HEAD BLOCK("run py:m.f"), "lessons may not run Python");
+    expect_refused(HEAD BLOCK("run naive,py:m.f"), "lessons may not run Python");
+    expect_refused(HEAD BLOCK("figure smem fa2 l2=hot"), "a figure takes a kernel");
+    expect_refused(HEAD BLOCK("figure timeline fa2 origin=sim"), "a figure takes a kernel");
+    expect_refused(HEAD BLOCK("figure smem fa2 --json"), "a figure takes a kernel");
+    expect_refused(HEAD BLOCK("figure source fa2"), "figure source takes");
+}
+
+static void test_what_it_needs(void)
+{
+    struct err err;
+    struct lesson *l = parse(HEAD BLOCK("needs gpu\nneeds cores 4\nminutes 3\nhint x"), &err);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(l);
+    char *needs = lesson_needs(l);
+    CU_ASSERT_STRING_EQUAL(needs, "4 cores, GPU");
+    free(needs);
+    CU_ASSERT_EQUAL(lesson_minutes(l), 3);
+    lesson_free(l);
+    l = parse(HEAD BLOCK("needs gpu\nhint x"), &err);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(l);
+    needs = lesson_needs(l);
+    CU_ASSERT_STRING_EQUAL(needs, "GPU");
+    free(needs);
+    CU_ASSERT_EQUAL(lesson_minutes(l), 0); /* not known of all steps */
+    lesson_free(l);
+    l = parse(HEAD BLOCK("hint x"), &err);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(l);
+    CU_ASSERT_PTR_NULL(lesson_needs(l));
+    lesson_free(l);
 }
 
 static void test_row_names(void)
@@ -665,6 +695,7 @@ static void test_online_softmax_lesson(void)
 static const struct tap_test tests[] = {
     {"Markdown and directives", test_parse},
     {"errors name file, line and word", test_parse_errors},
+    {"what a lesson needs, and how long it takes", test_what_it_needs},
     {"commands that are not for lessons", test_foreign_commands},
     {"control characters do not get through", test_foreign_text},
     {"values and texts", test_values},
