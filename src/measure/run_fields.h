@@ -225,7 +225,7 @@ RUN_FIELD(REAL, link_gbs, .digits = 4, .unit = "GB/s",
 RUN_FIELD(REAL, host_us, .digits = 4, .flags = FIELD_OF_SAMPLES, .unit = "us",
           .doc = "Of a ring: the last sample by the host's clock, waiting for its end included; the times are by "
                  "GPU 0's.")
-RUN_FIELD(JSON, gpu_us, .flags = FIELD_OF_SAMPLES,
+RUN_FIELD(JSON, gpu_us, .flags = FIELD_OF_SAMPLES, .unit = "us",
           .doc = "Of a ring: what each GPU's own events say of the last sample: gpu, device, span_us from its first "
                  "event to its last, compute_us in its steps.")
 RUN_FIELD(REAL, efficiency_pct, .digits = 4, .flags = FIELD_OF_SAMPLES, .unit = "%",

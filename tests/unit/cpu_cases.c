@@ -375,16 +375,17 @@ static const char *run_case(const struct run *r, const struct answers *x, bool w
     float *lse = xmalloc((size_t)(x->s.B * x->s.H * x->s.Sq) * sizeof *lse);
     memset(buf, GUARD_BYTE, bytes + 2 * (size_t)GUARD);
     memset(buf + GUARD, POISON, bytes);
-    struct AttnArgs a = make_args(x, buf + GUARD, want_lse ? lse : NULL);
+    struct PagedArgs args = {.attn = make_args(x, buf + GUARD, want_lse ? lse : NULL)};
+    struct AttnArgs *a = &args.attn; /* kernels that take pages read what is behind it */
     const struct cpu_launch l = {.host = &cpu_host,
                                  .desc = r->desc,
                                  .params = &r->params,
                                  .dtype = x->s.dtype,
                                  .pool = r->pool,
                                  .simd = r->simd};
-    const char *fault = make_workspace(r, &x->s, &a);
+    const char *fault = make_workspace(r, &x->s, a);
     if (!fault) {
-        r->kernel->run(&a, &l);
+        r->kernel->run(a, &l);
         fault = judge_output(x, buf + GUARD);
     }
     if (!fault && want_lse)
@@ -393,7 +394,7 @@ static const char *run_case(const struct run *r, const struct answers *x, bool w
         !(all_are(buf, GUARD, GUARD_BYTE) && all_are(buf + GUARD + bytes, GUARD, GUARD_BYTE)))
         fault = "wrote outside the output";
     for (int i = 0; i < r->desc->nws; i++)
-        free(a.ws[i]);
+        free(a->ws[i]);
     free(lse);
     free(buf);
     return fault;

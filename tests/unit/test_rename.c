@@ -96,7 +96,7 @@ static void test_all_c(void)
         free(name);
         n++;
     }
-    CU_ASSERT_EQUAL(n, 7);
+    CU_ASSERT_EQUAL(n, 8);
     registry_free(r);
 }
 

@@ -1097,7 +1097,8 @@ static void test_request_hostile(void)
         {"problem", "{\"B\":-1}", ""},
         {"problem",
          "{\"B\":1,\"H\":1,\"Hkv\":1,\"Sq\":1,\"Sk\":1,\"D\":1,\"dtype\":\"f16\",\"causal\":false,"
-         "\"layout\":\"bhsd\",\"input\":\"normal\",\"seed\":1,\"W\":2}",
+         "\"layout\":\"bhsd\",\"page\":0,\"pages\":\"shuffled\",\"input\":\"normal\",\"seed\":1,"
+         "\"W\":2}",
          "\"W\""},
         {"entries", "[]", "no kernel"},
         {"entries", "[1]", "entries"},

@@ -110,16 +110,28 @@ static double expect(const void *ctx, const struct tuned *t, const struct shape 
     return t->median_us * (x->gpu && at ? longer(x, d, t, at) : 1);
 }
 
-/* What was not timed here, or not for such a shape, is told. */
-static void tell(struct session *s, const struct tuned_found *f)
+/* What was not timed here, not for such a shape or not with such a cache is told. */
+static void tell(struct session *s, const struct tuned_found *f, const char *l2)
 {
     const struct tuned *t = f->t;
-    if (!f->shipped && f->apart == 0)
+    const bool other = strcmp(t->l2, l2) != 0;
+    if (!f->shipped && f->apart == 0 && !other)
         return;
-    session_note(s, "auto: %s%s%s, which was fastest %s%s%s%s%s", t->kernel, t->own ? "@" : "",
+    session_note(s, "auto: %s%s%s, which was fastest %s%s%s%s%s%s%s", t->kernel, t->own ? "@" : "",
                  t->own ? t->own : "", f->shipped ? "on another " : "here",
                  f->shipped ? t->device : "", f->apart > 0 ? " at " : "",
-                 f->apart > 0 ? t->shape : "", f->apart > 0 ? ", the nearest that was timed" : "");
+                 f->apart > 0 ? t->shape : "", f->apart > 0 ? ", the nearest that was timed" : "",
+                 other ? ", with the L2 " : "", other ? t->l2 : "");
+}
+
+/* Where none was timed with such a cache, with the other: which kernel is fastest seldom hangs on it. */
+static struct tuned_found find_with_any_cache(struct tunings *t, struct tuned_query q)
+{
+    const struct tuned_found f = tunings_find(t, &q);
+    if (f.t)
+        return f;
+    q.l2 = strcmp(q.l2, "hot") ? "hot" : "cold";
+    return tunings_find(t, &q);
 }
 
 enum status automatic_pick(struct session *s, const struct problem *p, const struct options *o,
@@ -136,13 +148,13 @@ enum status automatic_pick(struct session *s, const struct problem *p, const str
                                   .shape = &p->shape,
                                   .expect = expect,
                                   .ctx = &x};
-    const struct tuned_found f = tunings_find(session_tunings(s), &q);
+    const struct tuned_found f = find_with_any_cache(session_tunings(s), q);
     const struct tuned *t = f.t;
     shape_format(&p->shape, shape, sizeof shape);
     *own = t && t->own ? xstrdup(t->own) : NULL;
     *k = t ? registry_find(s->services.registry, t->kernel) : NULL;
     if (t)
-        tell(s, &f);
+        tell(s, &f, q.l2);
     char *trouble = t ? NULL : tunings_trouble(session_tunings(s), NULL);
     const enum status st =
         t ? ST_OK
