@@ -5,18 +5,21 @@
  *              does not move: asked
  *   step, last the step that it stands behind; the last that was made, which `back` may have left
  *   warp, lane the focus: whose registers are meant
- *   block, pass, order, ended, hazards, faults
+ *   block, grid, pass, order, ended, hazards, faults
  *   without    the source line that was left out, where one was: "fa2.cu:55"
  *   next       where the warp goes on: ptx_line, instruction, ptx, and file, line, at_file, at_line, function
  *   did        what the last step did: warp, mask, the place as in next, registers, accesses
- *   warps      of each: waits, barrier, active, live, steps, copies, depth, and the place as in next
+ *   warps      of each: waits, barrier, active, live, steps, copies, depth, and the place as in next; of one that waits for
+ *              an mbarrier asks, asks_parity, and over: that phase has ended since
  *   paths      of the focus: mask, line where it stands and where it meets
- *   barriers   those where somebody has arrived: id, arrived, expected (0: all)
+ *   barriers   those where somebody has arrived: id, arrived, expected
+ *   mbarriers  name, offset, and of the phase under way parity, missing, bytes: all of a kernel that uses the copy engine,
+ *              of others those that warps ask in vain
  *   smem       of shared memory: bytes, cell_bytes, buffers (name, offset, bytes), and a character for each cell: '.' nobody
  *              wrote it, '+' less than half, '#' more, 'o' the same, but before a barrier that newer bytes of its buffer were
  *              written behind; 'c' a copy under way will land there
- *   trail      what warps did last: from, to, steps a column, copies under way in each, and of each warp a letter a column and
- *              the least lanes that ran; see trail_letters in command/debug/pictures.c
+ *   trail      what warps did last: from, to, steps a column, copies and products under way in each, and of each warp a letter
+ *              a column and the least lanes that ran; see trail_letters in command/debug/pictures.c
  *   names      what the source marks with @show, of the focus: name, elements, values (64 at most), line that wrote one last;
  *              names_why: why there are none, or null
  *   displays   values that are part of every stop: number, name, value; null: not written, or its place is taken
@@ -77,11 +80,13 @@ struct debug_ask {
     char *place;     /* "57" of the kernel's own file, "attn.cuh:182", "ptx:310" */
     char *name;      /* "%f12", "%f12[5]", "Ks[5][12]", "O[0][1][2][3]", "Ks+64" */
     char *op;        /* of a condition: == != < <= > >= */
-    char *format;    /* of memory: f32 f16 bf16 s32 u32 x32 u8; NULL: as the buffer has it */
+    char *
+        format; /* of memory: f32 f16 bf16 s32 u32 x32 u8, DEBUG_FLOATS; NULL: as the buffer has it */
     double value;
     bool hazards; /* at the beginning: races are looked for */
 };
-#define DEBUG_NONE ((struct debug_ask){.times = 1, .warp = -1, .count = 0, .hazards = true})
+#define DEBUG_NONE   ((struct debug_ask){.times = 1, .warp = -1, .count = 0, .hazards = true})
+#define DEBUG_FLOATS "f" /* numbers with a point, as wide as the elements are */
 extern const struct field debug_fields[];
 enum { DEBUG_ANSWER_MAX = 512 << 10, DEBUG_VALUES_MAX = 1024, DEBUG_STEPS_MAX = 1 << 24 };
 

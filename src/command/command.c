@@ -45,6 +45,13 @@ static bool takes_value(const struct cmd_entry *e, const char *option)
     return false;
 }
 
+/* The verb as it was typed, which may be an alias. The caller frees it. */
+static char *typed_verb(const struct cmd_call *c)
+{
+    const char *from = c->text + strspn(c->text, " \t");
+    return xstrndup(from, strcspn(from, " \t"));
+}
+
 static enum status check_superfluous(struct cmd_call *c, struct err *err)
 {
     for (int i = 0; i < c->noptions; i++) {
@@ -56,9 +63,17 @@ static enum status check_superfluous(struct cmd_call *c, struct err *err)
     }
     if (c->entry->arg != ARG_NONE || !c->nwords)
         return ST_OK;
-    char *clean = sanitize_line(c->words[0].text);
+    char *clean = sanitize_line(c->words[0].text), *verb = typed_verb(c);
+    const struct cmd_entry *of = command_of_word(verb);
     err_set(err, ST_USAGE, "%s takes no words; \"%s\" is one too many", c->entry->name, clean);
+    if (of && of != c->entry) {
+        char *other = xasprintf("; as a word of %s it comes behind: %s %.*s", of->name, of->name,
+                                (int)strcspn(of->usage, " "), of->usage);
+        err_suggest_text(err, other);
+        free(other);
+    }
     free(clean);
+    free(verb);
     return call_mark(c, ST_USAGE, c->words[0].at, (int)strlen(c->words[0].text), err);
 }
 

@@ -113,6 +113,8 @@ void command_register_core(void);          /* the verbs of this folder */
 const struct cmd_entry *command_at(int i); /* NULL after the last */
 /* The verb of this name or alias; NULL when there is none. */
 const struct cmd_entry *command_named(const char *name);
+/* The verb that knows this word as one of its own, by itself a command as long as it has something to work on; NULL: none. */
+const struct cmd_entry *command_of_word(const char *word);
 /* Exact name or alias, else a unique prefix. ST_USAGE with candidates or the nearest. */
 enum status command_find(const char *word, const struct cmd_entry **out, struct err *err);
 

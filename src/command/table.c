@@ -44,10 +44,22 @@ const struct cmd_entry *command_named(const char *word)
     return NULL;
 }
 
+const struct cmd_entry *command_of_word(const char *word)
+{
+    for (int i = 0; i < entry_count; i++)
+        if (entries[i]->takes && entries[i]->takes(word))
+            return entries[i];
+    return NULL;
+}
+
 static enum status no_such_verb(const char *word, struct err *err)
 {
     char *clean = sanitize_line(word);
-    if (pair_key_length(word))
+    const struct cmd_entry *of = command_of_word(word);
+    if (of)
+        err_set(err, ST_USAGE, "\"%s\" is a word of %s, which comes first: %s %.*s", clean,
+                of->name, of->name, (int)strcspn(of->usage, " "), of->usage);
+    else if (pair_key_length(word))
         err_set(err, ST_USAGE, "\"%s\" is no command; did you mean \"set %s\"?", clean, clean);
     else {
         err_set(err, ST_USAGE, "there is no command \"%s\"", clean);

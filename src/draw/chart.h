@@ -305,6 +305,7 @@ struct lane_map {
     char *words;                 /* "ld.shared.f32: 32 wavefronts, ideal 1" */
     char *xname, *yname;         /* "bank", "wavefront" */
     char *number;                /* what the numbers are: "the lane that is served" */
+    bool names_lanes;            /* of neighbours with the same number one is enough */
     int64_t columns, rows;
     struct lane_cell *cells;
     int n;
@@ -340,6 +341,21 @@ void cost_margin(struct canvas *c, int x, int y, double value, double most, doub
 /* "SMEM wavefronts: 93.7 k, 40.1 % in line 70; 0.2 % of no line". */
 void cost_words(const struct cost_chart *c, struct str *out);
 
+/* ---- lines of a diff, and what each executes more or less of ---- */
+
+struct change_line {
+    int64_t old, now;  /* its numbers; 0: it is not there */
+    char *mark, *text; /* "-" gone, "+" new, " " in both, "." lines left out */
+    double instructions, wavefronts, sectors; /* more, or less than 0, than before */
+};
+struct change_chart {
+    char *before, *after; /* kernels */
+    char *words;          /* what all of it comes to; NULL */
+    struct change_line *lines;
+    int n;
+};
+void change_lines(struct change_chart *c, int n); /* room for n, COST_LINES_MAX at most */
+
 /* ---- a block held still: its shared memory now, and what its warps did last ---- */
 
 struct window_chart {
@@ -364,8 +380,9 @@ struct trail_chart {
     int64_t from, to, steps; /* steps from + 1 .. to; of a column */
     struct trail_row *rows;
     int n;
-    char *copies;        /* under way at most: '0' none to '9' the most; "" */
-    int64_t most_copies; /* that were under way at once */
+    /* Under way at most, '0' none to '9' the most, and how many the most is; "": unknown. */
+    char *copies, *products; /* to shared memory; of wgmma */
+    int64_t most_copies, most_products;
 };
 void trail_rows(struct trail_chart *t, int n); /* room for n */
 struct trail_letter {
@@ -460,7 +477,7 @@ struct chart_kind {
 /* Those that producers fill. */
 extern const struct chart_kind chart_heat, chart_lines, chart_ratios, chart_times, chart_stack,
     chart_timeline, chart_smem, chart_lanes, chart_window, chart_trail, chart_sm, chart_pairs,
-    chart_roofline, chart_histogram, chart_samples, chart_source;
+    chart_roofline, chart_histogram, chart_samples, chart_source, chart_change;
 /* Every kind, in the order of local.mk: what says most comes first. NULL ends; so do their names. */
 extern const struct chart_kind *const chart_kinds[];        /* NULL ends */
 extern const char *const chart_names[];                     /* the words; NULL ends */

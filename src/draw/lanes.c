@@ -27,7 +27,7 @@ static const struct field map_fields[] = {
     CHART_FIELD(lane_map, text, FIELD_TEXT),   CHART_FIELD(lane_map, words, FIELD_TEXT),
     CHART_FIELD(lane_map, xname, FIELD_TEXT),  CHART_FIELD(lane_map, yname, FIELD_TEXT),
     CHART_FIELD(lane_map, number, FIELD_TEXT), CHART_FIELD(lane_map, columns, FIELD_INT),
-    CHART_FIELD(lane_map, rows, FIELD_INT),
+    CHART_FIELD(lane_map, rows, FIELD_INT),       CHART_FIELD(lane_map, names_lanes, FIELD_BOOL),
     {0},
 };
 static const struct chart_part map_parts[] = {
@@ -79,6 +79,14 @@ static enum role role_of(const struct lane_cell *c)
     return (enum role)(ROLE_SERIES + (int)(fmin(fmax(c->level, 0), 0.99) * 6));
 }
 
+/* A lane that has this cell and the one before: its number stands once, so that two digits stay apart. */
+static bool goes_on(const struct lane_map *m, int i)
+{
+    const struct lane_cell *c = &m->cells[i], *before = i ? c - 1 : NULL;
+    return m->names_lanes && before && before->y == c->y && before->x + 1 == c->x &&
+           before->number == c->number;
+}
+
 static int fit_columns(const struct lane_map *m, int w)
 {
     const int room = (w - LABEL) / CELL;
@@ -87,7 +95,8 @@ static int fit_columns(const struct lane_map *m, int w)
 
 static void draw_head(struct canvas *c, struct rect r, const struct lane_map *m, int columns)
 {
-    canvas_textf(c, r.x, r.y, r.w, ROLE_DIM, "%s \\ %s", m->yname, m->xname);
+    canvas_textf(c, r.x, r.y, r.w, ROLE_DIM, "%s \\ %s%s%s", m->yname, m->xname,
+                 m->number ? ": " : "", m->number ? m->number : "");
     for (int x = 0; x < columns; x += 4)
         canvas_textf(c, r.x + LABEL + x * CELL, r.y + 1, CELL, ROLE_DIM, "%2d", x);
 }
@@ -109,7 +118,8 @@ static void lanes_cells_of(struct canvas *c, struct rect r, const void *model,
     for (int i = 0; i < m->n; i++)
         if (m->cells[i].y < rows && m->cells[i].x < columns)
             canvas_textf(c, r.x + LABEL + (int)m->cells[i].x * CELL, r.y + top + (int)m->cells[i].y,
-                         CELL, role_of(&m->cells[i]), "%2d", (int)m->cells[i].number % 100);
+                         CELL, role_of(&m->cells[i]), goes_on(m, i) ? " -" : "%2d",
+                         (int)m->cells[i].number % 100);
     if (rows < m->rows)
         canvas_textf(c, r.x + LABEL, r.y + top + rows, r.w - LABEL, ROLE_DIM, "+%d",
                      (int)m->rows - rows);
@@ -158,8 +168,8 @@ static void svg_map(struct str *out, const struct lane_map *m, double top)
         svg_text(out, 24, top + 40, SVG_START, "d m", m->text);
     if (m->words)
         svg_text(out, 24, top + 58, SVG_START, "t", m->words);
-    svg_textf(out, left, top + 74, SVG_START, "d s", "%s", m->xname);
-    svg_textf(out, 24, top + head - 4, SVG_START, "d s", "%s", m->yname);
+    svg_textf(out, 24, top + 74, SVG_START, "d s", "down: %s; across: %s; in the cells: %s",
+              m->yname, m->xname, m->number ? m->number : "numbers");
     for (int x = 0; x<m->columns; x += m->columns> 16 ? 4 : 1)
         svg_textf(out, left + (x + 0.5) * w, top + head - 4, SVG_MIDDLE, "d s", "%d", x);
     for (int y = 0; y < m->rows; y++)

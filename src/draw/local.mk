@@ -12,6 +12,7 @@ chart_files = \
   %D%/smem.c \
   %D%/lanes.c \
   %D%/source.c \
+  %D%/change.c \
   %D%/window.c \
   %D%/roles.c \
   %D%/trail.c \

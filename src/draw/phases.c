@@ -135,22 +135,30 @@ static int by_share(const void *x, const void *y)
     return a->share != b->share ? (a->share < b->share) - (a->share > b->share) : (a > b) - (a < b);
 }
 
-void phases_legend(const struct block_panel *p, int most, struct str *out)
+int phases_top(const struct block_panel *p, int most, int *out)
 {
     const struct block_phase **list = xcalloc((size_t)p->nphases + 1, sizeof *list);
-    char share[NUMBER_BUF];
-    int shown = 0;
+    int n = 0;
     for (int i = 0; i < p->nphases; i++)
         list[i] = &p->phases[i];
     qsort(list, (size_t)p->nphases, sizeof *list, by_share);
-    for (int i = 0; i < p->nphases && (!most || shown < most); i++) {
-        const int phase = (int)(list[i] - p->phases);
+    for (int i = 0; i < p->nphases && n < most; i++)
         if (list[i]->share > 0)
-            str_addf(out, "%s%c %s %s %%", shown++ ? "; " : "", phase_letter(phase), list[i]->text,
-                     number_fmt(share, 100 * list[i]->share, 2));
-    }
-    if (shown < p->nphases)
-        str_addf(out, "; %d less", p->nphases - shown);
+            out[n++] = (int)(list[i] - p->phases);
+    free(list);
+    return n;
+}
+
+void phases_legend(const struct block_panel *p, int most, struct str *out)
+{
+    int *list = xcalloc((size_t)p->nphases + 1, sizeof *list);
+    char share[NUMBER_BUF];
+    const int n = phases_top(p, most ? most : p->nphases, list);
+    for (int i = 0; i < n; i++)
+        str_addf(out, "%s%c %s %s %%", i ? "; " : "", phase_letter(list[i]),
+                 p->phases[list[i]].text, number_fmt(share, 100 * p->phases[list[i]].share, 2));
+    if (n < p->nphases)
+        str_addf(out, "; %d less", p->nphases - n);
     free(list);
 }
 

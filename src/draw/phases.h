@@ -19,6 +19,8 @@ bool panel_has_phases(const struct block_panel *p);
 int phase_most(const struct block_panel *p, const struct block_span *b, double from, double to);
 /* 'A' ...; of more than 26 the rest is '~'. */
 char phase_letter(int phase);
+/* Those that take most, `most` at most, the longest first: fills `out`; how many. */
+int phases_top(const struct block_panel *p, int most, int *out);
 /* "A copies (fa2.cu:40) 12 %; B ...": those that take most, `most` of them at most; 0: all. */
 void phases_legend(const struct block_panel *p, int most, struct str *out);
 /* The phases of one block, as cells of a line: fills w letters. */

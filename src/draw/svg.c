@@ -13,9 +13,8 @@
 
 /* ---- text ---- */
 
-void xml_text(struct str *out, const char *text)
+static void add_escaped(struct str *out, const char *clean)
 {
-    char *clean = sanitize_line(text ? text : "");
     for (const char *p = clean; *p; p++) {
         if (*p == '<')
             str_add(out, "&lt;");
@@ -33,7 +32,29 @@ void xml_text(struct str *out, const char *text)
         } else
             str_addc(out, *p);
     }
+}
+
+void xml_text(struct str *out, const char *text)
+{
+    char *clean = sanitize_line(text ? text : "");
+    add_escaped(out, clean);
     free(clean);
+}
+
+/* With all of its blanks, which viewers join: of source lines they are the indentation. */
+static void xml_source(struct str *out, const char *text)
+{
+    struct str clean = {0}, hard = {0};
+    sanitize(&clean, text ? text : "", strlen(text ? text : ""), true);
+    for (const char *p = str_text(&clean); *p; p++) {
+        if (*p == ' ' || *p == '\n' || *p == '\t')
+            str_add(&hard, "\u00a0");
+        else
+            str_addc(&hard, *p);
+    }
+    add_escaped(out, str_text(&hard));
+    str_free(&clean);
+    str_free(&hard);
 }
 
 double svg_width(const char *text, bool mono)
@@ -231,12 +252,46 @@ static void text_begin(struct str *out, double x, double y, enum svg_anchor anch
              classes);
 }
 
+static bool is_mono(const char *classes)
+{
+    const char *m = strchr(classes, 'm');
+    return m && (m == classes || m[-1] == ' ') && (!m[1] || m[1] == ' ');
+}
+
 void svg_text(struct str *out, double x, double y, enum svg_anchor anchor, const char *classes,
               const char *text)
 {
     text_begin(out, x, y, anchor, classes);
-    xml_text(out, text);
+    if (is_mono(classes))
+        xml_source(out, text);
+    else
+        xml_text(out, text);
     str_add(out, "</text>\n");
+}
+
+int svg_wrap(struct str *out, double x, double y, double width, const char *classes,
+             const char *text)
+{
+    const size_t fit = (size_t)(width / svg_width("x", false));
+    char *clean = sanitize_line(text);
+    int lines = 0;
+    for (const char *p = clean; *p; lines++) {
+        size_t n = strlen(p);
+        if (n > fit) {
+            for (n = fit; n > fit / 2 && p[n] != ' ';)
+                n--;
+            n = p[n] == ' ' ? n : fit;
+            while ((p[n] & 0xc0) == 0x80) /* not within a letter */
+                n--;
+        }
+        char *line = xstrndup(p, n);
+        if (out)
+            svg_text(out, x, y + SVG_LINE * lines, SVG_START, classes, line);
+        free(line);
+        p += n + (p[n] == ' ');
+    }
+    free(clean);
+    return lines;
 }
 
 void svg_textf(struct str *out, double x, double y, enum svg_anchor anchor, const char *classes,

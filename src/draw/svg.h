@@ -38,6 +38,10 @@ void svg_text(struct str *out, double x, double y, enum svg_anchor anchor, const
               const char *text);
 void svg_textf(struct str *out, double x, double y, enum svg_anchor anchor, const char *classes,
                const char *fmt, ...) __attribute__((format(printf, 6, 7)));
+/* Cut between words into lines of `width` pixels, one below the other; how many. `out` NULL: they are counted alone. */
+#define SVG_LINE 16
+int svg_wrap(struct str *out, double x, double y, double width, const char *classes,
+             const char *text);
 /* What a pointer that rests on the shapes between them gets to read. */
 void svg_hint_begin(struct str *out, const char *text);
 void svg_hint_end(struct str *out);

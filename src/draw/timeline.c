@@ -479,8 +479,26 @@ void fig_time_axis(struct canvas *c, struct rect r, double begin_us, double end_
     }
 }
 
+bool timeline_one_block(const struct block_panel *p)
+{
+    return p->unit && !strcmp(p->unit, TIMELINE_BLOCK);
+}
+
+/* When the first block begins; what is before is the launch. */
+static double first_begin(const struct block_panel *s)
+{
+    double us = s->n ? s->spans[0].begin_us : 0;
+    for (int i = 0; i < s->n; i++)
+        us = fmin(us, s->spans[i].begin_us);
+    return us;
+}
+
 void timeline_summary(const struct block_panel *s, struct str *out)
 {
+    if (timeline_one_block(s)) {
+        str_add(out, s->note ? s->note : "");
+        return;
+    }
     char b[6][NUMBER_BUF];
     const double span = shown_time(s, s->span_us);
     const bool model = s->block_us > 0 || is_predicted(s), one = fabs(span - 1) < 1e-9;
@@ -504,6 +522,8 @@ void timeline_summary(const struct block_panel *s, struct str *out)
         str_addf(out, "; here the first %d of %d %ss", (int)s->shown, (int)s->rows, s->unit);
     if (is_recorded(s))
         str_addf(out, "; RECORDED %s (%s)", number_fmt_us(b[0], s->recorded_us), s->recorded);
+    if (is_predicted(s) && first_begin(s) > 0)
+        str_addf(out, "; the launch takes the first %s", number_fmt_us(b[0], first_begin(s)));
     if (is_predicted(s) && !(s->predicted_error_pct >= 0))
         str_addf(out, "; all times are predicted");
     if (s->predicted_us > 0 && s->predicted_error_pct >= 0)
@@ -563,12 +583,57 @@ struct panel_svg {
     struct scale x;
 };
 
-static double panel_h(const struct panel_svg *s)
+enum { MIXED = SVG_SERIES + 1, PHASES_LISTED = 6 };
+
+/* What is said above it, and what its letters mean. */
+static char *panel_words(const struct panel_svg *s)
 {
-    return s->p->reason ? head : head + s->lines.n * s->row_h + foot;
+    struct str text = {0};
+    if (!s->p->reason)
+        timeline_summary(s->p, &text);
+    else
+        str_add(&text, s->p->reason);
+    return str_take(&text);
 }
 
-enum { MIXED = SVG_SERIES + 1 };
+static char *panel_legend(const struct panel_svg *s)
+{
+    struct str text = {0};
+    if (s->mark != MARK_PHASE)
+        timeline_legend(s->p, s->mark, &text);
+    if (s->p->note && !timeline_one_block(s->p))
+        str_addf(&text, "%s%s", text.len ? "; " : "", s->p->note);
+    return text.len ? str_take(&text) : xstrdup("");
+}
+
+/* So many lines of text there are above it, beside the first, and below. */
+static int lines_above(const struct panel_svg *s)
+{
+    char *words = panel_words(s);
+    const int n = svg_wrap(NULL, 0, 0, right - left, "d s", words);
+    free(words);
+    return n > 1 ? n - 1 : 0;
+}
+
+static int phases_shown(const struct panel_svg *s)
+{
+    int list[PHASES_LISTED];
+    return s->mark == MARK_PHASE ? phases_top(s->p, PHASES_LISTED, list) : 0;
+}
+
+static int lines_below(const struct panel_svg *s)
+{
+    char *legend = panel_legend(s);
+    const int n = svg_wrap(NULL, 0, 0, right - left, "d s", legend) + phases_shown(s);
+    free(legend);
+    return n > 1 ? n - 1 : 0;
+}
+
+static double panel_h(const struct panel_svg *s)
+{
+    const double text = (lines_above(s) + (s->p->reason ? 0 : lines_below(s))) * SVG_LINE;
+    return s->p->reason ? head + text : head + text + s->lines.n * s->row_h + foot;
+}
 
 /* The class of a box's colour: as in cells, one for later passes, and one for blocks of many letters. */
 static int colour_of(const struct panel_svg *s, const struct box *x)
@@ -660,6 +725,8 @@ static void svg_rows(const struct panel_svg *s, double y0)
         const struct slot_line *l = &s->lines.v[i];
         const double y = y0 + i * s->row_h + fmin(s->row_h, 10) - 0.5;
         const char *unit = i ? "" : s->p->unit, *gap = i ? "" : " ";
+        if (timeline_one_block(s->p))
+            continue;
         if (l->rows > 1)
             svg_textf(s->out, left - 8, y, SVG_END, "d s", "%s%s%d-%d", unit, gap, l->row,
                       l->row + l->rows - 1);
@@ -687,17 +754,33 @@ static void svg_time_axis(const struct panel_svg *s, double y)
     svg_line(s->out, left, y, right, y, "axis");
 }
 
+/* What each colour is, those that take most first. */
+static int svg_phase_key(const struct panel_svg *s, double y)
+{
+    int list[PHASES_LISTED];
+    const int n = phases_top(s->p, PHASES_LISTED, list);
+    for (int i = 0; i < n; i++) {
+        char series[8], share[NUMBER_BUF];
+        const double at = y + i * SVG_LINE;
+        snprintf(series, sizeof series, "s%d", list[i] % SVG_SERIES);
+        svg_rect(s->out, left, at - 10, 12, 12, series);
+        svg_textf(s->out, left + 18, at, SVG_START, "d s", "%c  %s, %s %%", phase_letter(list[i]),
+                  s->p->phases[list[i]].text,
+                  number_fmt(share, 100 * s->p->phases[list[i]].share, 2));
+    }
+    return n;
+}
+
 static void svg_panel(const struct panel_svg *s, double y0)
 {
     struct str text = {0};
     timeline_heading(s->p, &text);
     svg_text(s->out, left, y0 + 22, SVG_START, "b", str_text(&text));
-    str_clear(&text);
-    if (!s->p->reason)
-        timeline_summary(s->p, &text);
-    svg_text(s->out, left, y0 + 42, SVG_START, s->p->reason ? "bad" : "d s",
-             s->p->reason ? s->p->reason : str_text(&text));
     str_free(&text);
+    char *words = panel_words(s);
+    (void)svg_wrap(s->out, left, y0 + 42, right - left, s->p->reason ? "bad" : "d s", words);
+    free(words);
+    y0 += lines_above(s) * SVG_LINE;
     if (s->p->reason)
         return;
     const double bottom = y0 + head + s->lines.n * s->row_h;
@@ -709,11 +792,10 @@ static void svg_panel(const struct panel_svg *s, double y0)
     else
         svg_letters(s, y0 + head);
     svg_time_axis(s, bottom);
-    timeline_legend(s->p, s->mark, &text);
-    if (s->p->note)
-        str_addf(&text, "; %s", s->p->note);
-    svg_text(s->out, left, bottom + 34, SVG_START, "d s", str_text(&text));
-    str_free(&text);
+    const int key = s->mark == MARK_PHASE ? svg_phase_key(s, bottom + 34) : 0;
+    char *legend = panel_legend(s);
+    (void)svg_wrap(s->out, left, bottom + 34 + key * SVG_LINE, right - left, "d s", legend);
+    free(legend);
 }
 
 /* By line, pass, slot and time; of SMs that do the same the first one first. */
@@ -809,7 +891,8 @@ static void timeline_svg(struct str *out, const struct chart *c, bool alone)
         panel_svg_clear(&s[i]);
     }
     free(s);
-    svg_text(out, left, h + 12, SVG_START, "d s", "grey: nothing runs there");
+    if (!timeline_one_block(&b->panels[0]))
+        svg_text(out, left, h + 12, SVG_START, "d s", "grey: nothing runs there");
     svg_end(out);
 }
 

@@ -45,5 +45,8 @@ void timeline_legend(const struct block_panel *p, enum timeline_mark mark, struc
 /* "128 blocks, 116 slots, 1.10 waves, 42.1 us; SMs busy 88%, tail 45%, longest/mean block 1.9"; for the model
  * "ends at 2", in blocks, instead of a time, and the recorded one, where there is one */
 void timeline_summary(const struct block_panel *p, struct str *out);
+/* A panel may be one block, a row by itself, with a note that says which: its unit is this. */
+#define TIMELINE_BLOCK "block"
+bool timeline_one_block(const struct block_panel *p);
 
 #endif

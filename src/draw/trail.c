@@ -1,5 +1,6 @@
 /* trail.c - what the warps of a block did, step by step on one line each: multiplications, copies, accesses, waiting at
- * barriers, how many lanes ran, and how many copies were under way. Steps are instructions, not time.
+ * barriers, how many lanes ran; above them, on the same line of steps, how many copies and products were under way.
+ * Steps are instructions, not time.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdio.h>
@@ -21,7 +22,7 @@ const struct trail_letter trail_letters[] = {
     {'C', "begins a copy", (enum role)(ROLE_SERIES + 1), "s1"},
     {'G', "global memory", (enum role)(ROLE_SERIES + 2), "s2"},
     {'S', "shared memory", (enum role)(ROLE_SERIES + 3), "s3"},
-    {'B', "barrier", ROLE_ACCENT, "h8"},
+    {'B', "barrier, mbarrier", ROLE_ACCENT, "h8"},
     {'X', "exp2 and the like", (enum role)(ROLE_SERIES + 4), "s4"},
     {'h', "shuffle", (enum role)(ROLE_SERIES + 5), "s5"},
     {'f', "arithmetic", ROLE_NORMAL, "h4"},
@@ -40,6 +41,7 @@ static const struct field trail_fields[] = {
     CHART_FIELD(trail_chart, kernel, FIELD_TEXT), CHART_FIELD(trail_chart, from, FIELD_INT),
     CHART_FIELD(trail_chart, to, FIELD_INT),      CHART_FIELD(trail_chart, steps, FIELD_INT),
     CHART_FIELD(trail_chart, copies, FIELD_TEXT), CHART_FIELD(trail_chart, most_copies, FIELD_INT),
+    CHART_FIELD(trail_chart, products, FIELD_TEXT), CHART_FIELD(trail_chart, most_products, FIELD_INT),
     {0},
 };
 static const struct chart_part trail_parts[] = {
@@ -66,14 +68,39 @@ static size_t columns_of(const struct trail_chart *t)
     return t->n && t->rows[0].what ? strlen(t->rows[0].what) : 0;
 }
 
+/* What is under way, as rows above those of the warps. */
+struct meter {
+    const char *name, *levels, *svg;
+    int64_t most;
+    enum role role;
+};
+enum { METERS = 2 };
+
+/* Those of which there was any; how many. */
+static int meters_of(const struct trail_chart *t, struct meter out[METERS])
+{
+    const struct meter all[METERS] = {
+        {"copies", t->copies, "s1", t->most_copies, (enum role)(ROLE_SERIES + 1)},
+        {"products", t->products, "s0", t->most_products, ROLE_SERIES},
+    };
+    int n = 0;
+    for (int i = 0; i < METERS; i++)
+        if (all[i].levels && strcspn(all[i].levels, "123456789") < strlen(all[i].levels))
+            out[n++] = all[i];
+    return n;
+}
+
+static bool levels_sound(const char *levels, size_t n)
+{
+    return !levels || !*levels || (strlen(levels) == n && strspn(levels, "0123456789") == n);
+}
+
 static bool trail_sound(const void *model)
 {
     const struct trail_chart *t = model;
     const size_t n = columns_of(t);
     bool ok = t->kernel && n > 0 && n <= COLUMNS_MAX && t->steps > 0 && t->from >= 0 &&
-              t->to > t->from &&
-              (!t->copies || !*t->copies ||
-               (strlen(t->copies) == n && strspn(t->copies, "0123456789") == n));
+              t->to > t->from && levels_sound(t->copies, n) && levels_sound(t->products, n);
     for (int i = 0; ok && i < t->n; i++) {
         const struct trail_row *r = &t->rows[i];
         ok = r->name && r->what && r->lanes && strlen(r->what) == n && strlen(r->lanes) == n;
@@ -90,9 +117,12 @@ static bool parted(const struct trail_row *r)
     return strcspn(r->lanes, "01234567") < strlen(r->lanes);
 }
 
-static bool any_copies(const struct trail_chart *t)
+static bool has_letter(const struct trail_chart *t, char letter)
 {
-    return t->copies && strcspn(t->copies, "123456789") < strlen(t->copies);
+    for (int i = 0; i < t->n; i++)
+        if (strchr(t->rows[i].what, letter))
+            return true;
+    return false;
 }
 
 /* ---- cells ---- */
@@ -119,15 +149,21 @@ static void draw_lanes(struct canvas *c, int x, int y, int w, const char *lanes,
     }
 }
 
+/* A level's digit; nothing under way is left blank. */
+static void draw_meter(struct canvas *c, int x, int y, int w, const struct meter *m, size_t from)
+{
+    canvas_text(c, x, y, LABEL - 1, ROLE_DIM, m->name);
+    for (int i = 0; i < w && m->levels[from + (size_t)i]; i++)
+        if (m->levels[from + (size_t)i] != '0')
+            canvas_put(c, x + LABEL + i, y, m->role, (uint32_t)m->levels[from + (size_t)i]);
+}
+
 static void draw_legend(struct canvas *c, struct rect r, const struct trail_chart *t, bool lanes)
 {
     struct str s = {0};
     for (const struct trail_letter *l = trail_letters; l->letter; l++)
-        for (int i = 0; i < t->n; i++)
-            if (strchr(t->rows[i].what, l->letter)) {
-                str_addf(&s, "%s%c %s", s.len ? "  " : "", l->letter, l->what);
-                break;
-            }
+        if (has_letter(t, l->letter))
+            str_addf(&s, "%s%c %s", s.len ? "  " : "", l->letter, l->what);
     if (lanes)
         str_add(&s, "  1-7 eighths of the lanes ran");
     if (r.h > 0)
@@ -142,7 +178,9 @@ static void trail_cells(struct canvas *c, struct rect r, const void *model,
     const size_t n = columns_of(t);
     const int w = r.w - LABEL < (int)n ? r.w - LABEL : (int)n;
     const size_t from = n - (size_t)(w > 0 ? w : 0);
-    const int spare = r.h - 1 - any_copies(t) - t->n, legend = spare > 1 ? 2 : 1;
+    struct meter meters[METERS];
+    const int nmeters = meters_of(t, meters);
+    const int spare = r.h - 1 - nmeters - t->n, legend = spare > 1 ? 2 : 1;
     const int end = r.y + r.h - (v->bare ? 0 : legend);
     bool lanes = false;
     int y = r.y;
@@ -152,14 +190,13 @@ static void trail_cells(struct canvas *c, struct rect r, const void *model,
     str_addf(&head, "steps %lld to %lld, %lld a column",
              (long long)(t->from + (int64_t)from * t->steps), (long long)t->to,
              (long long)t->steps);
-    if (any_copies(t))
-        str_addf(&head, "; copies: 9 stands for %lld under way", (long long)t->most_copies);
+    for (int i = 0; i < nmeters; i++)
+        str_addf(&head, "%s%s %lld", i ? ", " : "; under way at most (a 9): ", meters[i].name,
+                 (long long)meters[i].most);
     canvas_text(c, r.x, y++, r.w, ROLE_DIM, str_text(&head));
     str_free(&head);
-    if (any_copies(t) && y < end) {
-        canvas_text(c, r.x, y, LABEL - 1, ROLE_DIM, "copies");
-        canvas_text(c, r.x + LABEL, y++, w, (enum role)(ROLE_SERIES + 1), t->copies + from);
-    }
+    for (int i = 0; i < nmeters && y < end; i++)
+        draw_meter(c, r.x, y++, w, &meters[i], from);
     for (int i = 0; i < t->n && y < end; i++) {
         canvas_text(c, r.x, y, LABEL - 1, ROLE_DIM, t->rows[i].name);
         draw_row(c, r.x + LABEL, y++, w, t->rows[i].what, from);
@@ -201,22 +238,29 @@ static void svg_row(struct str *out, const struct trail_chart *t, const struct t
     }
 }
 
-static void svg_copies(struct str *out, const struct trail_chart *t, double y)
+/* The height is the level; runs of one are one box. */
+static void svg_meter(struct str *out, const struct meter *m, size_t columns, double y)
 {
-    const double w = width / (double)columns_of(t);
-    svg_textf(out, left - 8, y + row_h / 2 + 4, SVG_END, "d s", "copies, %lld",
-              (long long)t->most_copies);
-    for (size_t i = 0; t->copies[i]; i++) {
-        const int n = t->copies[i] - '0';
+    const double w = width / (double)columns;
+    svg_textf(out, left - 8, y + row_h / 2 + 4, SVG_END, "d s", "%s, %lld", m->name,
+              (long long)m->most);
+    for (size_t i = 0, k; m->levels[i]; i = k) {
+        const int n = m->levels[i] - '0';
+        for (k = i + 1; m->levels[k] == m->levels[i]; k++)
+            continue;
         if (n > 0)
-            svg_rect(out, left + (double)i * w, y + row_h - 3 - n * 1.6, w, n * 1.6, "s1");
+            svg_rect(out, left + (double)i * w, y + row_h - 3 - n * 1.6, (double)(k - i) * w,
+                     n * 1.6, m->svg);
     }
 }
 
-static double svg_legend(struct str *out, double y)
+/* Of the letters that are there. */
+static double svg_legend(struct str *out, const struct trail_chart *t, double y)
 {
     double x = left;
     for (const struct trail_letter *l = trail_letters; l->letter; l++) {
+        if (!has_letter(t, l->letter))
+            continue;
         svg_rect(out, x, y - 10, 12, 12, l->svg);
         svg_text(out, x + 18, y, SVG_START, "t", l->what);
         x += 44 + svg_width(l->what, false);
@@ -231,18 +275,20 @@ static double svg_legend(struct str *out, double y)
 static void trail_svg(struct str *out, const struct chart *c, bool alone)
 {
     const struct trail_chart *t = c->model;
-    const int copies = any_copies(t);
-    const double legend = top + (t->n + copies) * row_h + 28;
+    struct meter meters[METERS];
+    const int nmeters = meters_of(t, meters);
+    const double legend = top + (t->n + nmeters) * row_h + 28;
     chart_svg_begin(out, c, left + width + 24, legend + 56, "what warps did, step by step", alone);
     svg_textf(out, 24, 22, SVG_START, "b", "%s: what its warps did", t->kernel);
     svg_textf(out, 24, 42, SVG_START, "t",
-              "steps %lld to %lld; a step is one instruction of one warp, not a time",
-              (long long)t->from + 1, (long long)t->to);
-    if (copies)
-        svg_copies(out, t, top);
+              "steps %lld to %lld; a step is one instruction of one warp, not a time%s",
+              (long long)t->from + 1, (long long)t->to,
+              nmeters ? "; above: how many are under way, and the most" : "");
+    for (int i = 0; i < nmeters; i++)
+        svg_meter(out, &meters[i], columns_of(t), top + i * row_h);
     for (int i = 0; i < t->n; i++)
-        svg_row(out, t, &t->rows[i], top + (i + copies) * row_h);
-    (void)svg_legend(out, legend);
+        svg_row(out, t, &t->rows[i], top + (i + nmeters) * row_h);
+    (void)svg_legend(out, t, legend);
     svg_end(out);
 }
 

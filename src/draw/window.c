@@ -159,7 +159,7 @@ static int draw_states(struct canvas *c, struct rect r, const struct window_char
         const char *what;
     } words[] = {{'.', ". not written"},
                  {'+', "+ less than half"},
-                 {'o', "small: older than the buffer's newest"},
+                 {'o', "small letters: older than the newest of their buffer"},
                  {'c', "~ a copy will land"},
                  {0, NULL}};
     struct str s = {0};

@@ -266,10 +266,10 @@ void table_text(struct str *out, const struct rowset *rows, const struct column 
 /* ---- lines that are too long ---- */
 
 /* Where the lines below begin: behind "  title   " if that is not too far, else a little in; prose
- * at the margin stays there. */
+ * at the margin stays there. A '>' that marks a line is as good as a blank. */
 static int hanging(const char *line, int width)
 {
-    const size_t lead = strspn(line, " ");
+    const size_t lead = strspn(line, *line == '>' ? "> " : " ");
     const char *title = line + lead, *gap = strstr(title, "  ");
     if (gap) {
         const size_t at = (size_t)(gap - line) + strspn(gap, " ");

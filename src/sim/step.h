@@ -71,16 +71,16 @@ void sim_step_order(struct sim_step *s, enum sim_order order, uint64_t seed);
 /* ---- Going on. ---- */
 
 enum sim_goal {
-    SIM_GOAL_INSN,    /* one instruction of the warp */
-    SIM_GOAL_LINE,    /* until the warp comes to another source line, inlined ones included */
-    SIM_GOAL_NEXT,    /* the same of the kernel's own lines: what is inlined counts as its call */
-    SIM_GOAL_FINISH,  /* until the warp has left what is inlined here */
-    SIM_GOAL_JOIN,    /* until lanes of the warp that parted have met */
-    SIM_GOAL_BARRIER, /* until the warp has reached a barrier of the block */
-    SIM_GOAL_SHARED,  /* until the warp has made an access to shared memory */
-    SIM_GOAL_GLOBAL,  /* ... to global memory */
-    SIM_GOAL_ACCESS,  /* ... to either */
-    SIM_GOAL_PLACE,   /* until the warp comes to an instruction of `insn` */
+    SIM_GOAL_INSN,   /* one instruction of the warp */
+    SIM_GOAL_LINE,   /* until the warp comes to another source line, inlined ones included */
+    SIM_GOAL_NEXT,   /* the same of the kernel's own lines: what is inlined counts as its call */
+    SIM_GOAL_FINISH, /* until the warp has left what is inlined here */
+    SIM_GOAL_JOIN,   /* until lanes of the warp that parted have met */
+    SIM_GOAL_BARRIER, /* until the warp has reached a barrier of the block, or asked an mbarrier in vain */
+    SIM_GOAL_SHARED, /* until the warp has made an access to shared memory */
+    SIM_GOAL_GLOBAL, /* ... to global memory */
+    SIM_GOAL_ACCESS, /* ... to either */
+    SIM_GOAL_PLACE,  /* until the warp comes to an instruction of `insn` */
     SIM_GOAL_PROBLEM, /* until the next hazard or fault, whoever makes it; of the first of each kind and place */
     SIM_GOAL_END, /* to the end of the block, or a break */
 };
@@ -203,7 +203,8 @@ struct sim_barrier {
 };
 struct sim_barrier sim_step_barrier(const struct sim_step *s, int id); /* 0 .. 15 */
 
-/* The mbarriers that were made, of a kernel that uses the copy engine: in order of their making. */
+/* The mbarriers that were made, of a kernel that uses the copy engine, in order of their making; of another, for which
+ * they are numbers in shared memory, those that warps ask in vain. */
 struct sim_mbarrier {
     uint32_t addr;            /* in shared memory */
     uint32_t parity, missing; /* of the phase under way: arrivals that it still waits for */
@@ -227,10 +228,11 @@ struct sim_copy sim_step_copy(const struct sim_step *s, int warp, size_t i);
 /* What a step was, of the last 2^18. */
 struct sim_done {
     uint32_t step, insn;
-    uint16_t copies; /* of its warp under way behind it */
+    uint16_t copies, products; /* of cp.async and of wgmma, of its warp, under way behind it */
+    uint16_t bulk;             /* of the copy engine, of the block */
     uint8_t warp, lanes;
-    int8_t barrier;   /* of the block, that it arrived at; -1: none */
-    bool waits, ends; /* its warp waits there; has ended */
+    int8_t barrier;         /* of the block, that it arrived at; -1: none */
+    bool waits, asks, ends; /* its warp waits there; asked an mbarrier in vain; has ended */
 };
 bool sim_step_done(const struct sim_step *s, uint64_t step,
                    struct sim_done *out); /* false: it is not kept */

@@ -441,6 +441,27 @@ int64_t debugger_step(const struct debugger *d)
     return member(d, "step");
 }
 
+int64_t debugger_last(const struct debugger *d)
+{
+    return member(d, "last");
+}
+
+int debugger_warps(const struct debugger *d)
+{
+    return (int)json_array_size(json_object_get(d->stop, "warps"));
+}
+
+void debugger_note(struct debugger *d, const char *word, const char *rest)
+{
+    (void)d, (void)word, (void)rest;
+}
+
+void debugger_line(const struct debugger *d, struct str *out)
+{
+    (void)d;
+    str_add(out, "debug");
+}
+
 /* ---- words ---- */
 
 static int check_clean(const char *what, const struct str *text)

@@ -27,9 +27,9 @@ static void test_small(void)
     CU_ASSERT(shows("s step")); /* its own keys are live */
     type("a");
     CU_ASSERT(shows("did warp 0") && shows("sectors")); /* its first access: to K, Q or V */
-    for (int i = 0; i < 8 && hides("banks 0 "); i++)
+    for (int i = 0; i < 8 && hides("banks 0-31: "); i++)
         type("a");
-    CU_ASSERT(shows("banks 0 ") && shows("wavefronts"));
+    CU_ASSERT(shows("banks 0-31: ") && shows("wavefronts"));
     CU_ASSERT(shows("debug until access")); /* the command stands above the footer */
     CU_ASSERT(shows("load_tile"));          /* the source beside it */
     const int64_t step = debugger_step(debugger_of(session));

@@ -582,6 +582,102 @@ static struct chart *source_sample(void)
     return c;
 }
 
+/* A line that is gone, one that is new, one in both whose counts changed, and a gap. */
+static struct chart *change_sample(void)
+{
+    struct chart *c = chart_new(&chart_change);
+    struct change_chart *m = c->model;
+    m->before = xstrdup("fa2_mma_swizzle");
+    m->after = xstrdup("fa2_mma_async");
+    m->words = xstrdup("predicted time 80 us to 37 us");
+    change_lines(m, 4);
+    m->lines[0] = (struct change_line){.old = 9,
+                                       .mark = xstrdup("-"),
+                                       .text = xstrdup("    copy_tile(Ks);"),
+                                       .instructions = -1500,
+                                       .sectors = -64};
+    m->lines[1] = (struct change_line){.now = 9,
+                                       .mark = xstrdup("+"),
+                                       .text = xstrdup("    copy_async(Ks);"),
+                                       .instructions = 200};
+    m->lines[2] = (struct change_line){
+        .old = 10, .now = 10, .mark = xstrdup(" "), .text = xstrdup("    }"), .wavefronts = 3};
+    m->lines[3] = (struct change_line){.mark = xstrdup("."), .text = xstrdup("..")};
+    return c;
+}
+
+/* Each line with what it executes more or less of; nothing is no figure; a source keeps its indentation in SVG. */
+static void test_change(void)
+{
+    struct chart *c = change_sample();
+    struct canvas *canvas = canvas_new(60, 6, GLYPHS_ASCII);
+    struct str text = {0}, svg = {0};
+    c->kind->cells(canvas, (struct rect){0, 0, 60, 6}, c->model, &CHART_WHOLE);
+    canvas_to_text(canvas, &text);
+    c->kind->svg(&svg, c, true);
+    CU_ASSERT_STRING_EQUAL(str_text(&text),
+                           "fa2_mma_swizzle to fa2_mma_async: predicted time 80 us to ..\n"
+                           "warp instr       SMEM    sectors\n"
+                           "   -1.50 k                   -64 -    copy_tile(Ks);\n"
+                           "      +200                       +    copy_async(Ks);\n"
+                           "                   +3                 }\n"
+                           "                                 ...\n");
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&svg), "line 9: -1.50 k warp instructions"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&svg), "line 10: +3 wavefronts of shared memory"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&svg), ">\u00a0\u00a0\u00a0\u00a0\u00a0}<"));
+    ((struct change_chart *)c->model)->lines[0].mark[0] = '?';
+    CU_ASSERT_FALSE(c->kind->sound(c->model));
+    str_free(&text);
+    str_free(&svg);
+    canvas_free(canvas);
+    chart_free(c);
+}
+
+/* A lane that has several neighbouring banks is named once: two digits stay apart. Numbers that are no lanes all stand. */
+static void test_neighbours(void)
+{
+    struct chart *c = chart_new(&chart_lanes);
+    struct lane_map *m = lanes_add(c->model);
+    struct canvas *canvas = canvas_new(40, 4, GLYPHS_ASCII);
+    struct str text = {0};
+    m->kernel = xstrdup("fa2");
+    m->words = xstrdup("w");
+    m->xname = xstrdup("bank");
+    m->yname = xstrdup("wavefront");
+    m->number = xstrdup("the lane");
+    m->columns = 6;
+    m->rows = 1;
+    m->names_lanes = true;
+    lanes_cells(m, 6);
+    for (int i = 0; i < 6; i++)
+        m->cells[i] = (struct lane_cell){.x = i, .y = 0, .number = 10 + i / 3, .level = 0.5};
+    c->kind->cells(canvas, (struct rect){0, 0, 40, 4}, c->model, &CHART_WHOLE);
+    canvas_to_text(canvas, &text);
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&text), "wavefront \\ bank: the lane\n"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&text), "   1 10 - -11 - -\n"));
+    m->names_lanes = false;
+    str_clear(&text);
+    c->kind->cells(canvas, (struct rect){0, 0, 40, 4}, c->model, &CHART_WHOLE);
+    canvas_to_text(canvas, &text);
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&text), "   1 101010111111\n"));
+    str_free(&text);
+    canvas_free(canvas);
+    chart_free(c);
+}
+
+/* Long text of a picture goes on below, cut between words; nothing of it is lost. */
+static void test_svg_wrap(void)
+{
+    struct str out = {0};
+    CU_ASSERT_EQUAL(svg_wrap(NULL, 0, 0, 70, "d", ""), 0);
+    CU_ASSERT_EQUAL(svg_wrap(NULL, 0, 0, 700, "d", "one line"), 1);
+    CU_ASSERT_EQUAL(svg_wrap(&out, 5, 20, 67, "d", "four words 12345678901234567 end"), 4);
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&out), ">four words<"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&out), ">1234567890<"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&out), ">end<"));
+    str_free(&out);
+}
+
 /* A line that costs nothing has no figure; the words have the total, the costliest line and what is of none. */
 static void test_source(void)
 {
@@ -635,6 +731,8 @@ static struct chart *trail_sample(void)
     t->steps = 4;
     t->most_copies = 3;
     t->copies = xstrdup("0033999900");
+    t->most_products = 2;
+    t->products = xstrdup("0000099550");
     trail_rows(t, 2);
     t->rows[0] =
         (struct trail_row){xstrdup("warp 0"), xstrdup(" CMB== XfS"), xstrdup(" 888   888")};
@@ -719,7 +817,8 @@ static void test_trail(void)
     struct str text = {0};
     c->kind->cells(canvas, (struct rect){0, 0, 80, 8}, c->model, &CHART_WHOLE);
     canvas_to_text(canvas, &text);
-    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&text), "copies: 9 stands for 3 under way"));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(str_text(&text), "under way at most (a 9): copies 3, products 2"));
     CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&text), "warp 0    CMB== XfS"));
     CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&text), "..41......")); /* eighths of the lanes */
     ((struct trail_chart *)c->model)->rows[1].what[3] = '?';
@@ -778,6 +877,7 @@ static void sample_charts(struct charts *out)
         json_decref(tables[i]);
     }
     charts_add(out, source_sample());
+    charts_add(out, change_sample());
     charts_add(out, sm_sample());
     charts_add(out, lanes_sample());
     charts_add(out, window_sample());
@@ -1186,6 +1286,7 @@ static void bring_pictures(json_t *table, size_t *strings)
     table_charts(predicted, NULL, &charts);
     json_decref(predicted);
     charts_add(&charts, source_sample());
+    charts_add(&charts, change_sample());
     charts_add(&charts, window_sample());
     charts_add(&charts, trail_sample());
     charts_add(&charts, role_sample());
@@ -1330,6 +1431,9 @@ static const struct tap_test tests[] = {
     {"captions name each once, and fit", test_long_captions},
     {"paired bars; what only bounds is none", test_pairs},
     {"lines of a source, and what they cost", test_source},
+    {"lines of a change, and what each executes more of", test_change},
+    {"lanes with several banks", test_neighbours},
+    {"long text of a picture", test_svg_wrap},
     {"shared memory of a held block", test_window},
     {"what warps did", test_trail},
     {"warpgroups beside each other", test_roles},

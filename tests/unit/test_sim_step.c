@@ -491,6 +491,16 @@ static void test_mbarrier(void)
         struct held *x = hold(body, 96,
                               (struct sim_step_options){
                                   .order = (enum sim_order)order, .seed = 5, .max_steps = 1 << 18});
+        if (order == SIM_ORDER_AGAINST) { /* nobody has arrived when the first asks */
+            CU_ASSERT_EQUAL(sim_step_mbarriers(x->s), 0);
+            CU_ASSERT_EQUAL(run(x, SIM_GOAL_BARRIER, 0).why, SIM_STOP_GOAL);
+            CU_ASSERT_EQUAL(run(x, SIM_GOAL_BARRIER, 0).why, SIM_STOP_GOAL);
+            CU_ASSERT_EQUAL(sim_step_warp(x->s, 0).waits, SIM_WAITS_MBARRIER);
+            CU_ASSERT_EQUAL_FATAL(sim_step_mbarriers(x->s), 1);
+            const struct sim_mbarrier m = sim_step_mbarrier(x->s, 0);
+            CU_ASSERT_EQUAL(m.addr, sim_step_warp(x->s, 0).asks);
+            CU_ASSERT(m.parity == 0 && m.missing == 1 && m.bytes == 0);
+        }
         CU_ASSERT_EQUAL(run(x, SIM_GOAL_GLOBAL, 0).why, SIM_STOP_GOAL);
         CU_ASSERT_EQUAL(run(x, SIM_GOAL_END, SIM_ANY_WARP).why, SIM_STOP_END);
         let_go(x);

@@ -333,6 +333,42 @@ static const char *global_kind(const struct debugged *d, const char *name)
     return tensor ? dtype_kind(d->stage.scene.shape->dtype) : "f32";
 }
 
+/* The buffer that a name is an element of; NULL: none. */
+static const struct plan_smem *buffer_of(const struct debugged *d, const char *name)
+{
+    const struct plan_pass *p = d->stage.scene.pass;
+    const size_t len = strcspn(name, "[");
+    for (int i = 0; i < p->nsmem; i++)
+        if (strlen(p->smem[i].name) == len && !strncmp(p->smem[i].name, name, len))
+            return &p->smem[i];
+    return NULL;
+}
+
+/* Of a buffer how large it is, else what there is. */
+static void no_value(const struct debugged *d, const char *name, struct err *err)
+{
+    const struct plan_smem *b = buffer_of(d, name);
+    char *clean = sanitize_line(name);
+    struct str known = {0};
+    for (int i = 0; i < d->stage.scene.pass->nsmem; i++)
+        str_addf(&known, "%s, ", d->stage.scene.pass->smem[i].name);
+    if (b && b->pitch > 0 && b->element_bytes > 0)
+        err_set(err, ST_USAGE, "there is no %s: %s has %lld rows of %lld elements, from [0][0] on",
+                clean, b->name, (long long)(b->bytes / (b->pitch * b->element_bytes)),
+                (long long)b->pitch);
+    else if (b)
+        err_set(err, ST_USAGE, "there is no %s: %s has %lld bytes", clean, b->name,
+                (long long)b->bytes);
+    else
+        err_set(err, ST_USAGE,
+                "there is no %s: a value is %s a register (%%f12, %%f12[5]), or an element of %sQ, "
+                "K, V, O (O[0][1][2][3])",
+                clean, d->names.n ? "a variable (info variables lists them)," : "",
+                str_text(&known));
+    str_free(&known);
+    free(clean);
+}
+
 enum status debug_value(struct debugged *d, const char *name, struct debug_value *out,
                         struct err *err)
 {
@@ -350,18 +386,8 @@ enum status debug_value(struct debugged *d, const char *name, struct debug_value
         out->at = (struct sim_value){.space = SIM_GLOBAL, .addr = addr};
         out->kind = global_kind(d, name);
     } else {
-        struct str known = {0};
-        char *clean = sanitize_line(name);
-        for (int i = 0; i < d->stage.scene.pass->nsmem; i++)
-            str_addf(&known, "%s, ", d->stage.scene.pass->smem[i].name);
         if (debug_named_value(d, name, out, err) != ST_NO)
-            err_set(
-                err, ST_USAGE,
-                "there is no %s: a value is a register (%%f12, %%f12[5]), or an element of %sQ, K, "
-                "V, O (O[0][1][2][3])",
-                clean, str_text(&known));
-        str_free(&known);
-        free(clean);
+            no_value(d, name, err);
         return ST_USAGE;
     }
     out->at.bytes = debug_kind_bytes(out->kind);
@@ -473,7 +499,8 @@ static char *mark_text(const struct debug_ask *a)
 {
     struct str s = {0};
     char value[NUMBER_BUF];
-    static const char *const ways[] = {"access to", "value"};
+    const bool reads = !a->format || strchr(a->format, 'r'),
+               writes = !a->format || strchr(a->format, 'w');
     if (a->act == DEBUG_BREAK) {
         str_addf(&s, "at %s", a->place);
         if (a->warp >= 0)
@@ -483,8 +510,12 @@ static char *mark_text(const struct debug_ask *a)
         if (a->name && a->op)
             str_addf(&s, " if %s %s %s", a->name, a->op, number_fmt(value, a->value, 6));
     } else
-        str_addf(&s, "%s%s %s", a->act == DEBUG_WATCH || !a->format ? "" : a->format,
-                 ways[a->act == DEBUG_WATCH], a->name);
+        str_addf(&s, "%s %s",
+                 a->act == DEBUG_WATCH ? "value"
+                 : reads && writes     ? "read or write of"
+                 : reads               ? "read of"
+                                       : "write of",
+                 a->name);
     char *clean = sanitize_line(str_text(&s));
     str_free(&s);
     return clean;
@@ -706,13 +737,21 @@ static enum status set_focus(struct debugged *d, const struct debug_ask *a, stru
 
 /* ---- asks ---- */
 
+/* As what a value is shown, asked for as a number with a point: what it is, or of its width. */
+static const char *float_kind(const char *kind)
+{
+    const uint32_t bytes = debug_kind_bytes(kind);
+    return strchr(kind, 'f') ? kind : bytes == 2 ? "f16" : bytes == 8 ? "f64" : "f32";
+}
+
 static enum status list_value(struct debugged *d, const struct debug_ask *a, json_t **found,
                               struct err *err)
 {
     struct debug_value v;
     if (!a->name)
         return err_set(err, ST_USAGE, "which value?");
-    if (a->format && !debug_kind_bytes(a->format))
+    const bool floats = a->format && !strcmp(a->format, DEBUG_FLOATS);
+    if (a->format && !floats && !debug_kind_bytes(a->format))
         return err_set(
             err, ST_USAGE,
             "%.10s is no format: f32 f16 bf16 f64 s32 u32 x32 s16 u16 x16 u8 s64 u64 x64",
@@ -721,8 +760,8 @@ static enum status list_value(struct debugged *d, const struct debug_ask *a, jso
     if (st != ST_OK)
         return st;
     if (a->format) {
-        v.kind = a->format;
-        v.at.bytes = v.at.space == SIM_NOWHERE ? v.at.bytes : debug_kind_bytes(a->format);
+        v.kind = floats ? float_kind(v.kind) : a->format;
+        v.at.bytes = v.at.space == SIM_NOWHERE ? v.at.bytes : debug_kind_bytes(v.kind);
     }
     *found = a->act == DEBUG_MEMORY && v.at.space != SIM_NOWHERE
                  ? debug_memory_json(d, &v, a->count ? a->count : 1)
@@ -751,7 +790,9 @@ static enum status act(struct debugged *d, struct debug_ask *a, json_t **found, 
         *found = st == ST_OK ? debug_breaks_json(d, d->last_mark) : NULL;
         return st;
     case DEBUG_DELETE:
-        return delete_mark(d, a->count, err);
+        st = delete_mark(d, a->count, err);
+        *found = st == ST_OK ? debug_breaks_json(d, 0) : NULL;
+        return st;
     case DEBUG_ORDER:
         return set_order(d, a);
     case DEBUG_LOOK:

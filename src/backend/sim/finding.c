@@ -52,8 +52,8 @@ static void add_place(const json_t *party, struct str *out)
         str_addf(out, " (%s:%.0f)", at, json_number_of(party, "at_line"));
 }
 
-/* "lane 3 of warp 1 in block (0,0,0) writes at fa2.cu:70" */
-static void add_party(const json_t *party, struct str *out)
+/* "lane 3 of warp 1 in block (0,0,0), writing, at fa2.cu:70"; the block is left out where it was said. */
+static void add_party(const json_t *party, bool block_too, struct str *out)
 {
     const json_t *block = json_object_get(party, "block");
     const char *act = json_text_of(party, "act");
@@ -62,10 +62,11 @@ static void add_party(const json_t *party, struct str *out)
         str_addf(out, "lane %.0f of warp %.0f", lane, json_number_of(party, "warp"));
     else
         str_addf(out, "warp %.0f", json_number_of(party, "warp"));
-    str_addf(out, " in block (%lld,%lld,%lld)",
-             (long long)json_integer_value(json_array_get(block, 0)),
-             (long long)json_integer_value(json_array_get(block, 1)),
-             (long long)json_integer_value(json_array_get(block, 2)));
+    if (block_too)
+        str_addf(out, " in block (%lld,%lld,%lld)",
+                 (long long)json_integer_value(json_array_get(block, 0)),
+                 (long long)json_integer_value(json_array_get(block, 1)),
+                 (long long)json_integer_value(json_array_get(block, 2)));
     if (act)
         str_addf(out, ", %s,", act);
     str_add(out, " at ");
@@ -384,9 +385,10 @@ static json_t *hazard_json(const struct finding_scene *s, const struct hazard_re
     const char *element = json_text_of(o, "element");
     if (element)
         str_addf(&text, "%s: ", element);
-    add_party(a, &text);
+    const bool two = !json_equal(json_object_get(a, "block"), json_object_get(b, "block"));
+    add_party(a, true, &text);
     str_add(&text, ", and ");
-    add_party(b, &text);
+    add_party(b, two, &text);
     json_object_set_new(o, "bytes", json_integer((json_int_t)h->bytes));
     json_object_set_new(o, "same_value", json_boolean(h->same_value));
     json_object_set_new(o, "first", a);

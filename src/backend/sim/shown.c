@@ -124,7 +124,7 @@ json_t *debug_smem_json(const struct debugged *d)
 /* ---- what warps did last ---- */
 
 /* Letters, the most telling first: of the steps that a column stands for the one with the first letter is shown. */
-static const char letters[] = "MCGSBXhfi";
+static const char letters[] = "MCGSBXhfi=";
 
 static char letter_of(const struct debugged *d, const struct sim_done *k)
 {
@@ -135,7 +135,9 @@ static char letter_of(const struct debugged *d, const struct sim_done *k)
     const char *name = in.name;
     if (!strncmp(name, "cp.async", 8))
         return strstr(name, "wait") || strstr(name, "commit") ? 'i' : 'C';
-    if (k->barrier >= 0)
+    if (k->asks)
+        return '=';
+    if (k->barrier >= 0 || !strncmp(name, "mbarrier.", 9))
         return 'B';
     if (!strncmp(name, "shfl", 4) || !strncmp(name, "redux", 5))
         return 'h';
@@ -155,6 +157,7 @@ struct trail {
     char (*what)[TRAIL_COLUMNS + 1]; /* of each warp: a letter, '=' it waits, ' ' it had no turn */
     uint8_t (*lanes)[TRAIL_COLUMNS]; /* the least that ran */
     uint32_t copies[TRAIL_COLUMNS];  /* of all warps, the most at once */
+    uint32_t products[TRAIL_COLUMNS];
 };
 
 static void put_letter(char *at, char letter)
@@ -164,30 +167,48 @@ static void put_letter(char *at, char letter)
         *at = letter;
 }
 
-/* Who waits where: set by steps that wait, cleared by the one that opens. */
+/* Who waits where: set by steps that wait, cleared by the one that opens. Of each warp what is under way. */
 struct waiting {
-    int at[HAZARD_THREADS_MAX / 32]; /* barrier; -1: it does not */
+    int at[HAZARD_THREADS_MAX / 32]; /* barrier, ASKS; -1: it does not */
+    uint32_t copies[HAZARD_THREADS_MAX / 32], products[HAZARD_THREADS_MAX / 32];
 };
+enum { ASKS = 16 }; /* an mbarrier, in vain: until its next step */
+
+static void raise_to(uint32_t *most, uint32_t n)
+{
+    *most = n > *most ? n : *most;
+}
 
 static void note(const struct debugged *d, struct trail *t, const struct sim_done *k, size_t column,
-                 struct waiting *w, uint32_t copies[])
+                 struct waiting *w)
 {
     const int warps = sim_step_warps(d->step);
-    uint32_t sum = 0;
+    uint32_t copies = k->bulk, products = 0;
     if (k->barrier >= 0)
         for (int i = 0; i < warps && !k->waits; i++)
             w->at[i] = w->at[i] == k->barrier ? -1 : w->at[i];
-    w->at[k->warp] = k->waits ? k->barrier : -1;
+    w->at[k->warp] = k->waits ? k->barrier : k->asks ? ASKS : -1;
     put_letter(&t->what[k->warp][column], letter_of(d, k));
     uint8_t *lanes = &t->lanes[k->warp][column];
     *lanes = !*lanes || k->lanes < *lanes ? k->lanes : *lanes;
-    copies[k->warp] = k->copies;
+    w->copies[k->warp] = k->copies;
+    w->products[k->warp] = k->products;
     for (int i = 0; i < warps; i++) {
-        sum += copies[i];
+        copies += w->copies[i];
+        products += w->products[i];
         if (w->at[i] >= 0 && t->what[i][column] == ' ')
             t->what[i][column] = '=';
     }
-    t->copies[column] = sum > t->copies[column] ? sum : t->copies[column];
+    raise_to(&t->copies[column], copies);
+    raise_to(&t->products[column], products);
+}
+
+static json_t *numbers_json(const uint32_t *list, size_t n)
+{
+    json_t *o = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(o, json_integer(list[i]));
+    return o;
 }
 
 static json_t *trail_rows(const struct debugged *d, const struct trail *t)
@@ -208,8 +229,7 @@ json_t *debug_trail_json(const struct debugged *d)
     const int warps = sim_step_warps(d->step);
     struct trail t = {.to = sim_step_now(d->step)};
     struct sim_done k;
-    struct waiting w;
-    uint32_t copies[HAZARD_THREADS_MAX / 32] = {0};
+    struct waiting w = {.at = {0}};
     const uint64_t most = (uint64_t)d->window < t.to ? (uint64_t)d->window : t.to;
     t.from = t.to - most;
     while (t.from < t.to && !sim_step_done(d->step, t.from + 1, &k))
@@ -225,14 +245,12 @@ json_t *debug_trail_json(const struct debugged *d)
     }
     for (uint64_t n = t.from + 1; n <= t.to; n++)
         if (sim_step_done(d->step, n, &k))
-            note(d, &t, &k, (size_t)((n - t.from - 1) / t.steps), &w, copies);
+            note(d, &t, &k, (size_t)((n - t.from - 1) / t.steps), &w);
     json_t *o =
         json_pack("{s:I, s:I, s:I, s:o}", "from", (json_int_t)t.from, "to", (json_int_t)t.to,
                   "steps", (json_int_t)t.steps, "warps", trail_rows(d, &t));
-    json_t *flight = json_array();
-    for (size_t i = 0; i < t.columns; i++)
-        json_array_append_new(flight, json_integer(t.copies[i]));
-    json_object_set_new(o, "copies", flight);
+    json_object_set_new(o, "copies", numbers_json(t.copies, t.columns));
+    json_object_set_new(o, "products", numbers_json(t.products, t.columns));
     free(t.what);
     free(t.lanes);
     return o;

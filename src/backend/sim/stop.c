@@ -81,6 +81,17 @@ static json_t *next_json(const struct debugged *d, int warp)
 
 enum { MBARRIERS_SHOWN = 64 };
 
+/* Has the phase that it asked for ended since? */
+static bool phase_over(const struct debugged *d, const struct sim_warp *w)
+{
+    for (size_t i = 0; i < sim_step_mbarriers(d->step); i++) {
+        const struct sim_mbarrier m = sim_step_mbarrier(d->step, i);
+        if (m.addr == w->asks)
+            return m.parity != w->asks_parity;
+    }
+    return false;
+}
+
 static json_t *warp_json(const struct debugged *d, int i)
 {
     static const char *const waits[] = {
@@ -99,6 +110,7 @@ static json_t *warp_json(const struct debugged *d, int i)
     if (w.waits == SIM_WAITS_MBARRIER) {
         json_object_set_new(o, "asks", json_string(finding_spot(&d->stage.scene, w.asks).text));
         json_object_set_new(o, "asks_parity", json_integer((json_int_t)w.asks_parity));
+        json_object_set_new(o, "over", json_boolean(phase_over(d, &w)));
     }
     if (w.waits != SIM_WAITS_ENDED)
         put_place(d, w.insn, o);
@@ -146,6 +158,15 @@ static json_t *paths_json(const struct debugged *d)
     return list;
 }
 
+/* Threads that have not ended: for them a barrier waits that names no number. */
+static uint32_t threads_of(const struct debugged *d)
+{
+    uint32_t n = 0;
+    for (int i = 0; i < sim_step_warps(d->step); i++)
+        n += (uint32_t)__builtin_popcount(sim_step_warp(d->step, i).live);
+    return n;
+}
+
 static json_t *barriers_json(const struct debugged *d)
 {
     json_t *list = json_array();
@@ -153,7 +174,8 @@ static json_t *barriers_json(const struct debugged *d)
         const struct sim_barrier b = sim_step_barrier(d->step, i);
         if (b.arrived)
             json_array_append_new(list, json_pack("{s:i, s:i, s:i}", "id", i, "arrived",
-                                                  (int)b.arrived, "expected", (int)b.expected));
+                                                  (int)b.arrived, "expected",
+                                                  (int)(b.expected ? b.expected : threads_of(d))));
     }
     return list;
 }
@@ -176,9 +198,30 @@ static uint32_t bytes_of_type(const char *type)
     return strstr(type, "64") ? 8 : 4;
 }
 
-static json_t *register_json(const struct debugged *d, const struct sim_register *r, uint32_t mask)
+/* What the memory that a step uses has for elements, "f16"; "": unknown. */
+static const char *element_kind(struct debugged *d, const json_t *accesses)
 {
-    const char *kind = r->address ? "" : kind_of(d, r->name);
+    const char *element =
+        json_string_value(json_object_get(json_array_get(accesses, 0), "element"));
+    struct debug_value v;
+    if (!element || strchr(element, ' ') || debug_value(d, element, &v, NULL) != ST_OK)
+        return "";
+    const char *kind = v.kind;
+    debug_value_clear(&v);
+    return kind;
+}
+
+/* 16 bits that are moved to or from halves are no integer. */
+static const char *moved_kind(const char *kind, const char *element)
+{
+    const bool halves = !strcmp(element, "f16") || !strcmp(element, "bf16");
+    return halves && (!strcmp(kind, "u16") || !strcmp(kind, "s16")) ? element : kind;
+}
+
+static json_t *register_json(const struct debugged *d, const struct sim_register *r, uint32_t mask,
+                             const char *element)
+{
+    const char *kind = r->address ? "" : moved_kind(kind_of(d, r->name), element);
     const uint32_t bytes = bytes_of_type(r->type);
     json_t *o = json_object();
     put_clean(o, "name", r->name);
@@ -193,7 +236,7 @@ static json_t *register_json(const struct debugged *d, const struct sim_register
     return o;
 }
 
-static json_t *did_json(const struct debugged *d)
+static json_t *did_json(struct debugged *d)
 {
     const struct sim_seen *e = sim_step_seen(d->step);
     if (!d->stop.stepped || d->stop.step != sim_step_now(d->step))
@@ -203,10 +246,11 @@ static json_t *did_json(const struct debugged *d)
     put_ptx(d, d->stop.insn, o);
     json_object_set_new(o, "warp", e ? json_integer(e->warp) : json_null());
     json_object_set_new(o, "mask", e ? json_integer((json_int_t)e->mask) : json_null());
-    for (size_t i = 0; e && i < e->regs; i++)
-        json_array_append_new(regs, register_json(d, &e->reg[i], e->mask));
     for (size_t i = 0; e && i < e->accesses; i++)
         json_array_append_new(accesses, look_access_json(&d->stage.scene, &e->access[i]));
+    const char *element = element_kind(d, accesses);
+    for (size_t i = 0; e && i < e->regs; i++)
+        json_array_append_new(regs, register_json(d, &e->reg[i], e->mask, element));
     json_object_set_new(o, "registers", regs);
     json_object_set_new(o, "accesses", accesses);
     return o;
@@ -227,7 +271,7 @@ json_t *debug_hazards_json(struct debugged *d)
     return list;
 }
 
-/* The one that the last step made: of that instruction, and the newest. */
+/* The one that the last step made: of that instruction, and the newest, which is the last in the list. */
 static json_t *problem_json(const struct debugged *d)
 {
     const struct sim_fault *faults;
@@ -239,8 +283,8 @@ static json_t *problem_json(const struct debugged *d)
     for (size_t i = 0; i < n && d->stop.why == SIM_STOP_HAZARD; i++)
         if (all[i].b.insn == d->stop.insn && all[i].b.warp == d->stop.warp)
             all[kept++] = all[i];
-    r.hazard = all;
-    r.hazards = kept;
+    r.hazard = kept ? &all[kept - 1] : all;
+    r.hazards = kept > 0;
     if (d->stop.why == SIM_STOP_FAULT && nfaults) {
         r.fault = (struct sim_fault *)(uintptr_t)&faults[nfaults - 1];
         r.faults = 1;
@@ -323,6 +367,9 @@ json_t *debug_stop_json(struct debugged *d)
     json_object_set_new(o, "block",
                         json_pack("[I, I, I]", (json_int_t)d->begin.x, (json_int_t)d->begin.y,
                                   (json_int_t)d->begin.z));
+    const uint32_t *g = d->stage.scene.launch->grid;
+    json_object_set_new(
+        o, "grid", json_pack("[I, I, I]", (json_int_t)g[0], (json_int_t)g[1], (json_int_t)g[2]));
     put_clean(o, "pass", d->stage.scene.pass->name);
     if (d->omitted.place)
         put_clean(o, "without", d->omitted.place);

@@ -108,6 +108,27 @@ bool simulate_shrink(struct request *r)
     return true;
 }
 
+static bool names_one(const struct cmd_call *c, const char *const *keys)
+{
+    for (int i = 0; i < c->npairs; i++)
+        for (size_t k = 0; keys[k]; k++)
+            if (!strcmp(c->pairs[i].key, keys[k]))
+                return true;
+    return false;
+}
+
+void simulate_size(const struct cmd_call *c, struct request *r)
+{
+    static const char *const sizes[] = {"B", "H", "Hkv", "S", "Sq", "Sk", "input", NULL},
+                             *const dim[] = {"D", NULL};
+    struct shape small;
+    if (!r->descs[0] || names_one(c, sizes))
+        return;
+    if (names_one(c, dim) && find_small(r, &small) && small.D != r->problem.shape.D)
+        return;
+    (void)simulate_shrink(r);
+}
+
 /* ---- one kernel ---- */
 
 struct simulating {

@@ -31,6 +31,9 @@ bool row_is_simulated(const struct run_row *row);
 /* A small, ragged problem of the same kind that the first kernel takes: tiles that are not full, two heads. Parameters
  * that follow the shape follow it. False: there is none, and r is as it was. */
 bool simulate_shrink(struct request *r);
+/* The same unless the call says how large it is to be. A D that it names stays, so that a kernel which does not take it
+ * is refused with its reason, and is not run with another. */
+void simulate_size(const struct cmd_call *c, struct request *r);
 
 /* A few blocks of kernel i of r, taken for all, without a look for hazards: counts and a predicted time. Waits for them,
  * `within_s` seconds at most, and keeps them nowhere. False: the simulator does not run it; else `row`, to be cleared, has

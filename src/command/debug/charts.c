@@ -139,6 +139,7 @@ static void add_map(const struct debugger *d, struct lane_chart *model, const js
     m->words = str_take(&words);
     m->xname = xstrdup(shared ? "bank" : "sector");
     m->yname = xstrdup(shared ? "wavefront" : "row of sectors");
+    m->names_lanes = shared;
     m->number = xstrdup(shared ? "the lane that is served" : "lanes on it");
     free(file);
 }
@@ -229,8 +230,8 @@ static char *lanes_text(const json_t *lanes)
     return s.len ? str_take(&s) : xstrdup("");
 }
 
-/* Any copy at all is at least 1. */
-static char *copies_text(const json_t *copies, int64_t *most)
+/* What is under way, as digits of which 9 is the most; any at all is at least 1. */
+static char *flight_text(const json_t *copies, int64_t *most)
 {
     struct str s = {0};
     size_t i;
@@ -261,7 +262,8 @@ struct chart *debug_trail_chart(const struct debugger *d)
     t->from = json_int_of(trail, "from");
     t->to = json_int_of(trail, "to");
     t->steps = json_int_of(trail, "steps");
-    t->copies = copies_text(json_object_get(trail, "copies"), &t->most_copies);
+    t->copies = flight_text(json_object_get(trail, "copies"), &t->most_copies);
+    t->products = flight_text(json_object_get(trail, "products"), &t->most_products);
     trail_rows(t, (int)json_array_size(warps));
     json_array_foreach(warps, i, r)
     {
@@ -312,7 +314,7 @@ void debug_picture(const struct debug_line *l, int width, struct str *out)
     const struct debugger *d = l->debugger;
     switch (l->view) {
     case VIEW_FOUND:
-        debug_found_text(d, out);
+        debug_found_text(d, l->nothing, out);
         break;
     case VIEW_DISPLAYS:
         debug_displays_text(d, out);

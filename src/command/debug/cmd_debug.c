@@ -17,22 +17,24 @@
 #include "command/session.h"
 #include "command/show/simulated.h"
 #include "export/rows.h"
+#include "measure/origin.h"
 
 /* ---- rows ---- */
 
 struct stop_row {
-    char *kernel, *shape, *why, *sentence, *pass, *order, *place, *text, *instruction;
+    char *kernel, *shape, *origin, *why, *sentence, *pass, *order, *place, *text, *instruction;
     int64_t step, last, warp, lane, line, active_lanes, hazards, faults;
     int ended;
     char *access_space, *element;
     double wavefronts, sectors, ideal, value;
-    json_t *block, *next, *did, *warps, *paths, *barriers, *mbarriers, *problem, *mark, *found, *printed, *smem,
-        *trail, *displays, *recent, *flight, *names;
+    json_t *block, *next, *did, *warps, *paths, *barriers, *mbarriers, *problem, *mark, *found,
+        *printed, *smem, *trail, *displays, *recent, *flight, *names;
 };
 // clang-format off
 static const struct field stop_fields[] = {
     FIELD(FIELD_TEXT, stop_row, kernel, .doc = "Name of the kernel."),
     FIELD(FIELD_TEXT, stop_row, shape, .doc = "The attention problem."),
+    FIELD(FIELD_TEXT, stop_row, origin, .doc = "sim: executed by the simulator."),
     FIELD(FIELD_TEXT, stop_row, why, .doc = "What stopped it: begin, goal, break, value, access, hazard, fault, end, limit, cancelled; asked: nothing moved."),
     FIELD(FIELD_TEXT, stop_row, sentence, .doc = "The same in words, of a hazard with both parties."),
     FIELD(FIELD_INT, stop_row, step, .doc = "The block stands behind this step, an instruction of a warp; 0: before the first."),
@@ -58,15 +60,15 @@ static const struct field stop_fields[] = {
     FIELD(FIELD_REAL, stop_row, value, .doc = "What print found, of one element or one lane; what a watched value is now."),
     FIELD(FIELD_JSON, stop_row, next, .doc = "Where the warp goes on: instruction, ptx, ptx_line, file, line, at_file, at_line, function."),
     FIELD(FIELD_JSON, stop_row, did, .doc = "What the last step did: warp, mask, place, registers with their lanes before and after, accesses with address, element, bank and wavefront or sector of each lane."),
-    FIELD(FIELD_JSON, stop_row, warps, .doc = "Every warp: waits (runs, barrier, mbarrier, ended), barrier, active and live lanes as masks, steps, copies under way, place."),
+    FIELD(FIELD_JSON, stop_row, warps, .doc = "Every warp: waits (runs, barrier, mbarrier, ended), barrier, of an mbarrier asks, asks_parity and over (that phase has ended since), active and live lanes as masks, steps, copies under way, place."),
     FIELD(FIELD_JSON, stop_row, paths, .doc = "Lanes that parted: mask, line, and the line where they meet; the first runs."),
     FIELD(FIELD_JSON, stop_row, barriers, .doc = "Barriers where somebody has arrived: id, arrived and expected threads."),
-    FIELD(FIELD_JSON, stop_row, mbarriers, .doc = "Of a kernel that uses the copy engine its mbarriers: name (of the source, where that is understood), offset in shared memory, and of the phase under way parity, missing arrivals, bytes announced and not come."),
+    FIELD(FIELD_JSON, stop_row, mbarriers, .doc = "Mbarriers: all of a kernel that uses the copy engine, of others those that warps ask in vain; name (of the source, where that is understood), offset in shared memory, and of the phase under way parity, missing arrivals, bytes announced and not come."),
     FIELD(FIELD_JSON, stop_row, problem, .doc = "The hazard or fault that stopped it, as sanitize has it."),
     FIELD(FIELD_JSON, stop_row, mark, .doc = "The break or watch that stopped it: number, text, before, after."),
     FIELD(FIELD_JSON, stop_row, found, .doc = "What was asked for: values, registers, hazards, buffers, copies, breaks."),
     FIELD(FIELD_JSON, stop_row, smem, .doc = "Shared memory: bytes, cell_bytes, buffers, and a character a cell: . not written, + less than half, # more, o older than the newest of its buffer, c a copy will land."),
-    FIELD(FIELD_JSON, stop_row, trail, .doc = "What warps did in the last steps: from, to, steps a column, copies under way in each, and of each warp a letter a column (M multiplies, C begins a copy, G global, S shared memory, B barrier, X exp2, h shuffle, f arithmetic, i integers, = waits) and the least lanes that ran."),
+    FIELD(FIELD_JSON, stop_row, trail, .doc = "What warps did in the last steps: from, to, steps a column, copies and products under way in each, and of each warp a letter a column (M multiplies, C begins a copy, G global, S shared memory, B barrier, X exp2, h shuffle, f arithmetic, i integers, = waits) and the least lanes that ran."),
     FIELD(FIELD_JSON, stop_row, displays, .doc = "Values that every stop shows: number, name, value."),
     FIELD(FIELD_JSON, stop_row, recent, .doc = "Registers of the warp that were written last, the newest first: name, kind, line, step, value; source: what it holds, in the source's words."),
     FIELD(FIELD_JSON, stop_row, names, .doc = "Variables that the source marks with @show, in the lane that is looked at: name, elements, their values, line and step that wrote one last."),
@@ -122,6 +124,7 @@ static void fill_row(struct stop_row *row, const struct debugger *d)
     shape_format(&debugger_request(d)->problem.shape, shape, sizeof shape);
     row->kernel = xstrdup(debugger_kernel(d)->name);
     row->shape = xstrdup(shape);
+    row->origin = xstrdup(origin_word("sim"));
     row->why = text_of(stop, "why");
     row->sentence = debug_why(d);
     row->pass = text_of(stop, "pass");
@@ -180,6 +183,10 @@ static void give(struct session *s, struct cmd_call *c, const struct debug_line 
     const enum format f = call_format(c);
     const size_t from = c->out->len;
     if (l->debugger) {
+        struct str line = {0};
+        debugger_line(l->debugger, &line);
+        free(c->command);
+        c->command = str_take(&line);
         debug_charts(l->debugger, &c->charts);
         struct rowset rows = {.type = &stop_type}, full = {.type = &stop_type};
         fill_row(rowset_add(&rows), l->debugger);
@@ -234,17 +241,6 @@ static enum status run_word(struct session *s, struct cmd_call *c, const struct 
 
 /* ---- beginning ---- */
 
-/* Did the call say how large? */
-static bool has_size(const struct cmd_call *c)
-{
-    static const char *const sizes[] = {"B", "H", "Hkv", "S", "Sq", "Sk", "input"};
-    for (int i = 0; i < c->npairs; i++)
-        for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
-            if (!strcmp(c->pairs[i].key, sizes[k]))
-                return true;
-    return false;
-}
-
 static enum status read_begin(struct cmd_call *c, struct debug_ask *a, struct err *err)
 {
     const char *block = call_key(c, "block"), *order = call_key(c, "order"),
@@ -291,8 +287,8 @@ static enum status begin(struct session *s, struct cmd_call *c, struct err *err)
                         : no_kernel(c, err);
     if (st == ST_OK)
         st = call_finish(s, c, err);
-    if (st == ST_OK && r.descs[0] && !has_size(c))
-        (void)simulate_shrink(&r);
+    if (st == ST_OK)
+        simulate_size(c, &r);
     if (st == ST_OK)
         st = debugger_start(s, &r, &a, err);
     if (st == ST_OK) {

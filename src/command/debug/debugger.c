@@ -5,6 +5,7 @@
 
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "backend/backend.h"
 #include "base/clock.h"
@@ -21,7 +22,10 @@ struct debugger {
     struct debug_ask began;
     json_t *stop;
     int count;
+    struct str words; /* "; until shared; step 3": what was told since it began */
+    bool more;        /* there were too many to keep */
 };
+enum { WORDS_MOST = 400 }; /* bytes */
 
 /* ---- life ---- */
 
@@ -32,6 +36,7 @@ static void drop(void *is)
     super_free(d->super);
     json_decref(d->stop);
     debug_clear(&d->began);
+    str_free(&d->words);
     free(d);
 }
 
@@ -238,4 +243,48 @@ int debugger_lane(const struct debugger *d)
 int64_t debugger_step(const struct debugger *d)
 {
     return member(d, "step");
+}
+
+int64_t debugger_last(const struct debugger *d)
+{
+    return member(d, "last");
+}
+
+int debugger_warps(const struct debugger *d)
+{
+    return (int)json_array_size(json_object_get(d->stop, "warps"));
+}
+
+/* ---- how it came here ---- */
+
+void debugger_note(struct debugger *d, const char *word, const char *rest)
+{
+    if (!word) {
+        str_clear(&d->words);
+        d->more = false;
+        return;
+    }
+    d->more |= d->words.len + strlen(word) + strlen(rest) + 4 > WORDS_MOST;
+    if (!d->more)
+        str_addf(&d->words, "; %s%s%s", word, *rest ? " " : "", rest);
+}
+
+void debugger_line(const struct debugger *d, struct str *out)
+{
+    const struct debug_ask *a = &d->began;
+    struct request r;
+    request_copy(&r, debugger_request(d));
+    free(r.options.backend); /* debug has no other */
+    r.options.backend = NULL;
+    request_command(&r, "debug", out);
+    request_clear(&r);
+    if (a->x || a->y || a->z)
+        str_addf(out, " block=%lld,%lld,%lld", (long long)a->x, (long long)a->y, (long long)a->z);
+    if (a->pass)
+        str_addf(out, " pass=%s", a->pass);
+    if (a->order && !strcmp(debug_orders[a->order], "seed"))
+        str_addf(out, " order=%lld", (long long)a->seed);
+    else if (a->order)
+        str_addf(out, " order=%s", debug_orders[a->order]);
+    str_addf(out, "%s%s", str_text(&d->words), d->more ? "; ..." : "");
 }

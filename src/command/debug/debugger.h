@@ -35,5 +35,12 @@ const struct debug_ask *debugger_began(const struct debugger *d);
 int debugger_warp(const struct debugger *d);
 int debugger_lane(const struct debugger *d);
 int64_t debugger_step(const struct debugger *d);
+int64_t debugger_last(const struct debugger *d); /* that was ever made */
+int debugger_warps(const struct debugger *d);
+
+/* A word that changed where the block stands or will stop, with what followed it; NULL: it begins anew. */
+void debugger_note(struct debugger *d, const char *word, const char *rest);
+/* The line that comes to this stop: "debug fa2 S=64; until shared; step 3". */
+void debugger_line(const struct debugger *d, struct str *out);
 
 #endif

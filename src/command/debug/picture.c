@@ -16,8 +16,10 @@
 #include "base/number.h"
 #include "base/sanitize.h"
 #include "command/show/simulated.h"
+#include "spec/shape.h"
 
 enum { LANES = 32, SHOWN = 8 };
+enum { REGISTERS_MOST = 12, REGISTERS_LESS = 8 }; /* of a step; of one that has more than that */
 
 /* ---- members ---- */
 
@@ -135,6 +137,18 @@ static char *value_words(const json_t *stop)
     return out;
 }
 
+/* With the problem, which nobody may have typed. */
+static char *begin_words(const struct debugger *d)
+{
+    const json_t *grid = json_object_get(debugger_stop(d), "grid");
+    char shape[SHAPE_TEXT];
+    shape_format(&debugger_request(d)->problem.shape, shape, sizeof shape);
+    return xasprintf("before the first step of %s, whose grid is %lld x %lld x %lld", shape,
+                     (long long)json_integer_value(json_array_get(grid, 0)),
+                     (long long)json_integer_value(json_array_get(grid, 1)),
+                     (long long)json_integer_value(json_array_get(grid, 2)));
+}
+
 char *debug_why(const struct debugger *d)
 {
     const json_t *stop = debugger_stop(d);
@@ -150,13 +164,13 @@ char *debug_why(const struct debugger *d)
     else if (!strcmp(why, "hazard") || !strcmp(why, "fault"))
         out = xasprintf("%s: %s", why, *problem ? problem : "see info hazards");
     else if (!strcmp(why, "end"))
-        out = xstrdup("the block has ended");
+        out = xstrdup("the block has ended; back, goto N and restart go into it again");
     else if (!strcmp(why, "limit"))
         out = xstrdup("no more steps are made of a block than this");
     else if (!strcmp(why, "cancelled"))
         out = xstrdup("stopped");
     else
-        out = xstrdup(!strcmp(why, "begin") ? "before the first step" : "");
+        out = !strcmp(why, "begin") ? begin_words(d) : xstrdup("");
     free(why);
     free(mark);
     free(problem);
@@ -279,10 +293,8 @@ static void add_access(const json_t *a, struct str *out)
     debug_access_text(a, out);
     str_addc(out, '\n');
     if (debug_banks(a, banks))
-        str_addf(out, "  banks 0 %s 31%s\n", banks,
-                 json_int_of(a, "wavefronts") > json_int_of(a, "ideal")
-                     ? "  above 1: lanes wait for each other"
-                     : "");
+        str_addf(out, "  wavefronts of banks 0-31: %s%s\n", banks,
+                 json_int_of(a, "wavefronts") > json_int_of(a, "ideal") ? "  above 1: a wait" : "");
 }
 
 void debug_did_text(const struct debugger *d, struct str *out)
@@ -306,10 +318,15 @@ void debug_did_text(const struct debugger *d, struct str *out)
     {
         add_access(v, out);
     }
-    json_array_foreach(json_object_get(did, "registers"), i, v)
+    const json_t *registers = json_object_get(did, "registers");
+    const size_t n = json_array_size(registers), shown = n > REGISTERS_MOST ? REGISTERS_LESS : n;
+    json_array_foreach(registers, i, v)
     {
-        add_register(d, v, out);
+        if (i < shown)
+            add_register(d, v, out);
     }
+    if (shown < n)
+        str_addf(out, "  ... and %zu registers more\n", n - shown);
     free(place);
 }
 
@@ -359,8 +376,9 @@ void debug_warps_text(const struct debugger *d, struct str *out)
                 str_addf(out, "waits at barrier %lld, ", (long long)json_int_of(w, "barrier"));
             else if (!strcmp(waits, "mbarrier")) {
                 const char *asks = json_text_of(w, "asks");
-                str_addf(out, "asks %s for the end of its phase of parity %lld, ",
-                         asks ? asks : "an mbarrier", (long long)json_int_of(w, "asks_parity"));
+                str_addf(out, "asks %s for the end of its phase of parity %lld, %s",
+                         asks ? asks : "an mbarrier", (long long)json_int_of(w, "asks_parity"),
+                         json_is_true(json_object_get(w, "over")) ? "which is over by now, " : "");
             }
             str_addf(out, "%d lane%s, %lld steps", lanes, lanes == 1 ? "" : "s",
                      (long long)json_int_of(w, "steps"));
@@ -395,26 +413,34 @@ void debug_paths_text(const struct debugger *d, struct str *out)
     }
 }
 
-/* "k_here[1]: phase of parity 0 lacks 1 arrival and 16384 bytes; warps 0 1 2 3 ask for its end" */
+/* The warps that ask it in vain; those whose phase has ended since they asked. */
+static void add_asking(const json_t *stop, const char *name, bool over, const char *words,
+                       struct str *out)
+{
+    const json_t *w;
+    bool first = true;
+    size_t k;
+    json_array_foreach(json_object_get(stop, "warps"), k, w)
+    {
+        const char *asks = json_text_of(w, "asks");
+        if (!asks || strcmp(asks, name) != 0 || json_is_true(json_object_get(w, "over")) != over)
+            continue;
+        str_addf(out, "%s %zu", first ? words : "", k);
+        first = false;
+    }
+}
+
+/* "k_here[1]: phase of parity 0 lacks 1 arrival and 16384 bytes; asked by warp 0 1" */
 static void add_mbarrier(const json_t *stop, const char *name, const json_t *b, struct str *out)
 {
     const int64_t missing = json_int_of(b, "missing"), bytes = json_int_of(b, "bytes"),
                   parity = json_int_of(b, "parity");
-    const json_t *w;
-    bool first = true;
-    size_t k;
     str_addf(out, "%s: phase of parity %lld lacks %lld arrival%s", name, (long long)parity,
              (long long)missing, missing == 1 ? "" : "s");
     if (bytes)
         str_addf(out, " and %lld bytes", (long long)bytes);
-    json_array_foreach(json_object_get(stop, "warps"), k, w)
-    {
-        const char *asks = json_text_of(w, "asks");
-        if (!asks || strcmp(asks, name) != 0)
-            continue;
-        str_addf(out, "%s %zu", first ? "; asked by warp" : "", k);
-        first = false;
-    }
+    add_asking(stop, name, false, "; asked by warp", out);
+    add_asking(stop, name, true, "; over is the phase before, asked by warp", out);
     str_addc(out, '\n');
 }
 
@@ -425,19 +451,20 @@ void debug_barriers_text(const struct debugger *d, struct str *out)
     json_array_foreach(json_object_get(stop, "barriers"), i, b)
     {
         const int64_t id = json_int_of(b, "id"), expected = json_int_of(b, "expected");
-        str_addf(out, "barrier %lld: %lld threads have arrived", (long long)id,
-                 (long long)json_int_of(b, "arrived"));
+        str_addf(out, "barrier %lld: %lld", (long long)id, (long long)json_int_of(b, "arrived"));
         if (expected > 0)
             str_addf(out, " of %lld", (long long)expected);
-        str_add(out, ", warps");
+        str_add(out, " threads have arrived");
+        int waiting = 0;
         json_array_foreach(json_object_get(stop, "warps"), k, w)
         {
             if (json_int_of(w, "barrier") == id)
-                str_addf(out, " %zu", k);
+                str_addf(out, "%s %zu", waiting++ ? "" : ": warp", k);
         }
         str_addc(out, '\n');
     }
-    if (!json_array_size(json_object_get(stop, "barriers")))
+    if (!json_array_size(json_object_get(stop, "barriers")) &&
+        !json_array_size(json_object_get(stop, "mbarriers")))
         str_add(out, "nobody waits at a barrier\n");
     json_array_foreach(json_object_get(stop, "mbarriers"), i, b)
     {
@@ -538,7 +565,23 @@ void debug_title_text(const struct debugger *d, struct str *out)
 
 enum { NAMES_A_ROW = 4 };
 
-/* "m[0]        -0.12345  ...": so many values a row, each row called after its first; the rows that were used. */
+/* "m[0-3]": what a row has, from its first to its last. */
+static char *name_of_row(const json_t *names, size_t first, size_t last)
+{
+    const char *a = json_string_value(json_array_get(names, first)),
+               *b = json_string_value(json_array_get(names, last));
+    const char *open = a ? strrchr(a, '[') : NULL, *other = b ? strrchr(b, '[') : NULL;
+    const bool range = first < last && open && other && open - a == other - b &&
+                       !strncmp(a, b, (size_t)(open - a));
+    char *name = range ? xasprintf("%.*s%.*s-%s", (int)(open - a), a, (int)strcspn(open, "]"), open,
+                                   other + 1)
+                       : NULL;
+    char *clean = sanitize_line(name ? name : a ? a : "");
+    free(name);
+    return clean;
+}
+
+/* "m[0-3]      -0.12345  ...": so many values a row, called after the first and the last; the rows that were used. */
 static int add_variable(const json_t *v, int most, struct str *out)
 {
     const json_t *values = json_object_get(v, "values"), *names = json_object_get(v, "element");
@@ -548,10 +591,10 @@ static int add_variable(const json_t *v, int most, struct str *out)
     for (size_t i = 0; i < n && rows < most; i++) {
         char *text = debug_value_text(json_array_get(values, i));
         if (i % NAMES_A_ROW == 0) {
-            const char *name = json_string_value(json_array_get(names, i));
-            char *clean = sanitize_line(name ? name : "");
-            str_addf(out, "%-13s", clean);
-            free(clean);
+            const size_t last = i + NAMES_A_ROW - 1;
+            char *name = name_of_row(names, i, last < n ? last : n - 1);
+            str_addf(out, "%-15s", name);
+            free(name);
         }
         str_addf(out, " %10s", text);
         free(text);
@@ -561,7 +604,7 @@ static int add_variable(const json_t *v, int most, struct str *out)
         if (rows == most && (int64_t)i + 1 < all)
             str_addf(out, "  of %lld", (long long)all);
         else if (i + 1 == n && line != INT_UNKNOWN)
-            str_addf(out, "  line %lld", (long long)line);
+            str_addf(out, "  by line %lld", (long long)line);
         str_addc(out, '\n');
     }
     return rows;
@@ -617,6 +660,19 @@ void debug_recent_text(const struct debugger *d, int most, struct str *out)
 
 /* ---- what was found ---- */
 
+static void add_all_lanes(const json_t *lanes, struct str *out)
+{
+    if (uniform(lanes)) {
+        add_lanes(lanes, 0, out);
+        return;
+    }
+    for (int i = 0; i < LANES; i++) {
+        char *v = debug_value_text(json_array_get(lanes, (size_t)i));
+        str_addf(out, "%s%s", i % SHOWN ? " " : i ? "\n    " : "", v);
+        free(v);
+    }
+}
+
 static void add_found(const struct debugger *d, const json_t *o, struct str *out)
 {
     char *name = text_of(o, json_object_get(o, "element") ? "element" : "name");
@@ -635,8 +691,9 @@ static void add_found(const struct debugger *d, const json_t *o, struct str *out
                  (long long)json_int_of(o, "written"));
     } else if (json_object_get(o, "moments")) {
         char bytes[NUMBER_BUF];
-        str_addf(out, "for the way back %lld moments are kept, %lld steps apart, in %s",
-                 (long long)json_int_of(o, "moments"), (long long)json_int_of(o, "every"),
+        const int64_t n = json_int_of(o, "moments");
+        str_addf(out, "for the way back %lld moment%s kept, %lld steps apart, in %s", (long long)n,
+                 n == 1 ? " is" : "s are", (long long)json_int_of(o, "every"),
                  number_fmt_bytes(bytes, json_number_of(o, "bytes")));
     } else if (json_object_get(o, "groups_behind")) {
         str_addf(out, "warp %lld to %s, %d lanes of %lld bytes", (long long)json_int_of(o, "warp"),
@@ -652,11 +709,7 @@ static void add_found(const struct debugger *d, const json_t *o, struct str *out
     } else if (json_is_array(lanes)) {
         char *kind = text_of(o, "kind");
         str_addf(out, "%s %s = ", name, kind);
-        for (int i = 0; i < LANES; i++) {
-            char *v = debug_value_text(json_array_get(lanes, (size_t)i));
-            str_addf(out, "%s%s", i % SHOWN ? " " : i ? "\n    " : "", v);
-            free(v);
-        }
+        add_all_lanes(lanes, out);
         free(kind);
     } else {
         const bool unwritten =
@@ -688,7 +741,7 @@ void debug_flight_text(const struct debugger *d, struct str *out)
     }
 }
 
-void debug_found_text(const struct debugger *d, struct str *out)
+void debug_found_text(const struct debugger *d, const char *nothing, struct str *out)
 {
     const json_t *found = json_object_get(debugger_stop(d), "found"), *o;
     size_t i;
@@ -697,7 +750,7 @@ void debug_found_text(const struct debugger *d, struct str *out)
         add_found(d, o, out);
     }
     if (!json_array_size(found))
-        str_add(out, "none\n");
+        str_addf(out, "%s\n", nothing ? nothing : "none");
 }
 
 /* ---- the whole ---- */

@@ -48,7 +48,8 @@ void debug_variables_text(const struct debugger *d, struct str *out);
 void debug_recent_text(const struct debugger *d, int most, struct str *out);
 /* Copies under way. */
 void debug_flight_text(const struct debugger *d, struct str *out);
-void debug_found_text(const struct debugger *d, struct str *out);
+/* `nothing` is said where nothing was; NULL: "none". */
+void debug_found_text(const struct debugger *d, const char *nothing, struct str *out);
 
 /* All of a stop that everybody wants to know. */
 void debug_stop_text(const struct debugger *d, struct str *out);

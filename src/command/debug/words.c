@@ -72,12 +72,20 @@ static enum status bad(const struct debug_line *l, const char *wanted, struct er
     return err_set(err, ST_USAGE, "%s takes %s", l->word, wanted);
 }
 
+/* It wanted a number of these. */
+static enum status bad_count(const struct debug_line *l, const char *what, int64_t lo, int64_t hi,
+                             struct err *err)
+{
+    return err_set(err, ST_USAGE, "%s takes %s, %lld to %lld", l->word, what, (long long)lo,
+                   (long long)hi);
+}
+
 /* The first word as a number, 1 where there is none. */
 static enum status take_count(const struct debug_line *l, int64_t *out, struct err *err)
 {
     *out = 1;
     if (l->nargs && !read_count(l->args[0], 1, DEBUG_STEPS_MAX, out))
-        return bad(l, "how often, a number from 1 on", err);
+        return bad_count(l, "how often", 1, DEBUG_STEPS_MAX, err);
     return too_many(l, 1, err);
 }
 
@@ -194,7 +202,8 @@ static enum status do_goto(struct debug_line *l, struct err *err)
 {
     int64_t n;
     if (!l->nargs || !read_count(l->args[0], 0, DEBUG_STEPS_MAX, &n))
-        return bad(l, "the number of a step that was made", err);
+        return bad_count(l, "the number of a step that was made", 0, debugger_last(l->debugger),
+                         err);
     const enum status st = too_many(l, 1, err);
     return st != ST_OK ? st : back_to(l, n, err);
 }
@@ -299,7 +308,8 @@ static enum status do_delete(struct debug_line *l, struct err *err)
     struct debug_ask a = asking(DEBUG_DELETE);
     if (l->nargs && !read_count(l->args[0], 1, INT32_MAX, &a.count))
         return bad(l, "the number of a break, or nothing for all", err);
-    l->view = VIEW_SHORT;
+    l->view = VIEW_FOUND;
+    l->nothing = "no break is left";
     const enum status st = too_many(l, 1, err);
     return st != ST_OK ? st : debugger_ask(l->debugger, &a, err);
 }
@@ -307,32 +317,33 @@ static enum status do_delete(struct debug_line *l, struct err *err)
 /* ---- looking ---- */
 
 /* What there is to look at: the word, what is asked for it, how the answer is shown. */
-#define INFO_WORDS(X)                \
-    X("registers", REGISTERS, FOUND) \
-    X("variables", LOOK, NAMES)      \
-    X("warps", LOOK, WARPS)          \
-    X("barriers", LOOK, BARRIERS)    \
-    X("shared", SHARED, FOUND)       \
-    X("hazards", HAZARDS, FOUND)     \
-    X("copies", COPIES, FOUND)       \
-    X("breaks", BREAKS, FOUND)       \
-    X("paths", LOOK, PATHS)          \
-    X("memory", KEPT, FOUND)         \
-    X("map", LOOK, MAP)              \
-    X("access", LOOK, ACCESS)
-#define X(word, act, view) word,
+#define INFO_WORDS(X)                                                          \
+    X("registers", REGISTERS, FOUND, "no register of that name holds a value") \
+    X("variables", LOOK, NAMES, NULL)                                          \
+    X("warps", LOOK, WARPS, NULL)                                              \
+    X("barriers", LOOK, BARRIERS, NULL)                                        \
+    X("shared", SHARED, FOUND, "this kernel has no shared memory")             \
+    X("hazards", HAZARDS, FOUND, "no hazard and no fault so far")              \
+    X("copies", COPIES, FOUND, "no copy is under way")                         \
+    X("breaks", BREAKS, FOUND, "no break is set, and nothing watched")         \
+    X("paths", LOOK, PATHS, NULL)                                              \
+    X("memory", KEPT, FOUND, NULL)                                             \
+    X("map", LOOK, MAP, NULL)                                                  \
+    X("access", LOOK, ACCESS, NULL)
+#define X(word, act, view, nothing) word,
 static const char *const info_words[] = {INFO_WORDS(X) NULL};
 #undef X
-#define X(word, act, view) word " "
+#define X(word, act, view, nothing) word " "
 static const char info_list[] = INFO_WORDS(X);
 #undef X
 
 static enum status do_info(struct debug_line *l, struct err *err)
 {
-#define X(word, act, view) {DEBUG_##act, VIEW_##view},
+#define X(word, act, view, nothing) {DEBUG_##act, VIEW_##view, nothing},
     static const struct {
         enum debug_act act;
         enum debug_view view;
+        const char *nothing;
     } how[] = {INFO_WORDS(X)};
 #undef X
     int i = -1, found = 0;
@@ -349,6 +360,7 @@ static enum status do_info(struct debug_line *l, struct err *err)
     a.lane = debugger_lane(l->debugger);
     a.name = how[i].act == DEBUG_REGISTERS && l->nargs > 1 ? xstrdup(l->args[1]) : NULL;
     l->view = how[i].view;
+    l->nothing = how[i].nothing;
     enum status st = too_many(l, how[i].act == DEBUG_REGISTERS ? 2 : 1, err);
     if (st == ST_OK)
         st = debugger_ask(l->debugger, &a, err);
@@ -360,7 +372,7 @@ static enum status do_trail(struct debug_line *l, struct err *err)
 {
     struct debug_ask a = asking(DEBUG_TRAIL);
     if (l->nargs && !read_count(l->args[0], 1, DEBUG_STEPS_MAX, &a.count))
-        return bad(l, "how many of the last steps, a number from 1 on", err);
+        return bad_count(l, "how many of the last steps", 1, DEBUG_STEPS_MAX, err);
     l->view = VIEW_TRAIL;
     const enum status st = too_many(l, 1, err);
     return st != ST_OK ? st : debugger_ask(l->debugger, &a, err);
@@ -371,8 +383,8 @@ static enum status read_format(const struct debug_line *l, struct debug_ask *a, 
 {
     static const struct {
         const char *letter, *kind;
-    } letters[] = {{"x", "x32"}, {"f", "f32"}, {"d", "s32"}, {"u", "u32"},
-                   {"h", "f16"}, {"b", "u8"},  {"w", "x32"}, {NULL, NULL}};
+    } letters[] = {{"x", "x32"}, {"f", DEBUG_FLOATS}, {"d", "s32"}, {"u", "u32"},
+                   {"h", "f16"}, {"b", "u8"},         {"w", "x32"}, {NULL, NULL}};
     const size_t digits = strspn(l->format, "0123456789");
     const char *kind = l->format + digits;
     char *count = xstrndup(l->format, digits);
@@ -392,7 +404,10 @@ static enum status show_value(struct debug_line *l, enum debug_act act, struct e
     enum status st = read_format(l, &a, err);
     l->view = VIEW_FOUND;
     if (st == ST_OK && !l->nargs)
-        st = bad(l, "a value: %f12, %f12[5], Ks[5][12], O[0][1][2][3]", err);
+        st = bad(l,
+                 act == DEBUG_MEMORY ? "an element to begin with: x Ks[5][0], x/8f Ks[5][0]"
+                                     : "a value: m, %f12, %f12[5], Ks[5][12], O[0][1][2][3]",
+                 err);
     a.name = l->nargs ? xstrdup(l->rest) : NULL;
     if (st == ST_OK)
         st = debugger_ask(l->debugger, &a, err);
@@ -442,8 +457,9 @@ static enum status look_at(struct debug_line *l, int64_t warp, int64_t lane, str
 static enum status do_warp(struct debug_line *l, struct err *err)
 {
     int64_t n = debugger_warp(l->debugger);
-    if (l->nargs && !read_count(l->args[0], 0, 31, &n))
-        return bad(l, "a warp's number", err);
+    const int64_t last = debugger_warps(l->debugger) - 1;
+    if (l->nargs && !read_count(l->args[0], 0, last, &n))
+        return bad_count(l, "a warp of the block", 0, last, err);
     const enum status st = too_many(l, 1, err);
     return st != ST_OK ? st : look_at(l, n, debugger_lane(l->debugger), err);
 }
@@ -605,6 +621,16 @@ void debug_line_clear(struct debug_line *l)
     *l = (struct debug_line){.nargs = 0};
 }
 
+/* Of what only asks nothing is kept; a block that begins anew has no words yet. */
+static void note(struct debugger *d, const struct debug_word *w, const char *text, const char *rest)
+{
+    if (w->run == do_block || w->run == do_restart)
+        debugger_note(d, NULL, "");
+    else if (w->run != do_info && w->run != do_print && w->run != do_x && w->run != do_list &&
+             w->run != do_trail && w->run != do_where)
+        debugger_note(d, text, rest);
+}
+
 enum status debug_word_run(struct session *s, const struct debug_word *w, const char *text,
                            const char *rest, struct debug_line *out, struct err *err)
 {
@@ -623,5 +649,8 @@ enum status debug_word_run(struct session *s, const struct debug_word *w, const 
         return err_set(err, ST_USAGE, "nothing is debugged; begin with a kernel, as in: debug fa2");
     if (slash && w->run != do_x && w->run != do_print)
         return err_set(err, ST_USAGE, "%s has no format", w->name);
-    return w->run(out, err);
+    const enum status st = w->run(out, err);
+    if (st == ST_OK && out->debugger)
+        note(out->debugger, w, text, out->rest);
+    return st;
 }

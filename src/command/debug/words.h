@@ -32,7 +32,8 @@ struct debug_line {
     int nargs;
     const char *rest; /* all of them as typed, without options */
     enum debug_view view;
-    int64_t line; /* VIEW_SOURCE: in the middle; 0: where it stands */
+    const char *nothing; /* VIEW_FOUND: what an empty answer means */
+    int64_t line;        /* VIEW_SOURCE: in the middle; 0: where it stands */
 };
 
 struct debug_word {

@@ -218,7 +218,8 @@ static enum status write_export(struct session *s, const struct kind *kind, cons
     if (!st)
         st = session_write(s, path, str_text(&text), text.len, false, err);
     if (!st)
-        session_note(s, "%zu rows written to %s", x.sheet.rows.n, path);
+        session_note(s, "%zu row%s written to %s", x.sheet.rows.n, x.sheet.rows.n == 1 ? "" : "s",
+                     path);
     charts_clear(&x.charts);
     free(x.stale);
     sheet_clear(&x.sheet);

@@ -608,6 +608,7 @@ struct chart *looked_chart(const struct looked *l)
     m->words = str_take(&words);
     m->xname = xstrdup(axes[l->view][0]);
     m->yname = xstrdup(axes[l->view][1]);
+    m->names_lanes = l->view == LOOK_BANKS;
     m->number = xstrdup(axes[l->view][2]);
     c->caption.kernels = xstrdup_if(l->kernel);
     c->caption.shape = xstrdup_if(l->shape);

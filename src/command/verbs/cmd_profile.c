@@ -288,6 +288,10 @@ static enum status exec_profile(struct session *s, struct cmd_call *c, struct er
         return st;
     }
     request_command(&r, "profile", &command);
+    if (word)
+        str_addf(&command, " heat=%s", heat->field);
+    else if (by)
+        str_addf(&command, " by=%s", by);
     c->command = str_take(&command);
     struct rowset rows = {.type = &profile_type},
                   parts = {.type = by && !strcmp(by, by_words[0]) ? &line_type : &phase_type};

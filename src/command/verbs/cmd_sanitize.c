@@ -28,17 +28,6 @@ struct outcome {
 
 /* ---- the shape ---- */
 
-/* Did the call say how large? */
-static bool has_size(const struct cmd_call *c)
-{
-    static const char *const sizes[] = {"B", "H", "Hkv", "S", "Sq", "Sk", "input"};
-    for (int i = 0; i < c->npairs; i++)
-        for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
-            if (!strcmp(c->pairs[i].key, sizes[k]))
-                return true;
-    return false;
-}
-
 /* ---- one kernel ---- */
 
 static void add_verdict(struct outcome *o, const struct run_row *run, const struct kernel_desc *d,
@@ -143,8 +132,7 @@ static void examine_entry(struct session *s, const struct cmd_call *c, const str
     r.options.backend = xstrdup(backend_simulator()->name);
     r.options.blocks = SIM_BLOCKS_ALL;
     r.options.hazards = SIM_HAZARDS_ON;
-    if (r.descs[0] && !has_size(c))
-        (void)simulate_shrink(&r);
+    simulate_size(c, &r);
     examine(s, &r, o);
     request_clear(&r);
 }

@@ -20,6 +20,7 @@
 #include "command/show/owner.h"
 #include "command/show/source.h"
 #include "command/verbs/verbs.h"
+#include "draw/chart.h"
 #include "measure/origin.h"
 
 enum { CONTEXT = 3 };
@@ -194,43 +195,107 @@ static bool is_touched(const struct effect_table *t, int i)
 }
 
 /* What is left out between, with what it changes: so the columns add up. */
-static void add_gap(struct str *out, const struct effect_table *t, int from, int to)
+static void sum_of(const struct effect_table *t, int from, int to, double sum[BESIDE])
 {
-    double sum[BESIDE] = {0}, change[BESIDE];
+    double change[BESIDE];
+    for (int k = 0; k < BESIDE; k++)
+        sum[k] = 0;
     for (int i = from; t && i < to; i++) {
         change_of(&t->lines[i], change);
         for (int k = 0; k < BESIDE; k++)
             sum[k] += change[k];
     }
-    if (t)
-        add_beside(out, sum);
-    str_add(out, "...\n");
 }
 
-/* `t`: its counts, of the same lines; NULL: there are none. */
-static void add_diff(struct str *out, const struct diff_line *d, int count,
-                     const struct effect_table *t)
+/* A line of a diff as it is shown; `at` NULL: those that are left out there. */
+struct shown_line {
+    const struct diff_line *at;
+    double change[BESIDE];
+};
+
+/* Lines near a change and those that one touches, and between them what is left out; the caller frees the list.
+ * `t`: counts of the same lines; NULL: there are none. */
+static struct shown_line *list_shown(const struct diff_line *d, int count,
+                                     const struct effect_table *t, int *n)
 {
+    struct shown_line *list = xcalloc((size_t)count * 2 + 1, sizeof *list);
     int gap = -1;
-    for (int i = 0; i < count; i++) {
-        double change[BESIDE];
-        if (!diff_near(d, count, i, CONTEXT) && !is_touched(t, i)) {
+    *n = 0;
+    for (int i = 0; i <= count; i++) {
+        const bool shown = i < count && (diff_near(d, count, i, CONTEXT) || is_touched(t, i));
+        if (!shown && i < count) {
             gap = gap < 0 ? i : gap;
             continue;
         }
-        if (gap >= 0)
-            add_gap(out, t, gap, i);
+        if (gap >= 0 && (i < count || t))
+            sum_of(t, gap, i, list[(*n)++].change);
         gap = -1;
-        if (t) {
-            change_of(&t->lines[i], change);
-            add_beside(out, change);
-        }
-        str_addc(out, d[i].mark);
-        sanitize(out, d[i].at, (size_t)d[i].len, true);
+        if (i == count)
+            break;
+        list[*n].at = &d[i];
+        if (t)
+            change_of(&t->lines[i], list[*n].change);
+        ++*n;
+    }
+    return list;
+}
+
+static void add_diff(struct str *out, const struct diff_line *d, int count,
+                     const struct effect_table *t)
+{
+    int n;
+    struct shown_line *list = list_shown(d, count, t, &n);
+    for (int i = 0; i < n; i++) {
+        if (t)
+            add_beside(out, list[i].change);
+        if (list[i].at) {
+            str_addc(out, list[i].at->mark);
+            sanitize(out, list[i].at->at, (size_t)list[i].at->len, true);
+        } else
+            str_add(out, "...");
         str_addc(out, '\n');
     }
-    if (t && gap >= 0)
-        add_gap(out, t, gap, count);
+    free(list);
+}
+
+/* The same as a picture. */
+static struct chart *change_picture(const struct ask *q, const struct effect *e,
+                                    const struct effect_table *t, const struct diff_line *d,
+                                    int count)
+{
+    struct chart *c = chart_new(&chart_change);
+    struct change_chart *m = c->model;
+    struct effect_sum x;
+    int n;
+    struct shown_line *list = list_shown(d, count, t, &n);
+    m->before = xstrdup(q->base->name);
+    m->after = xstrdup(q->kernel->name);
+    if (t && effect_sum(e, 0, &x) && x.predicted)
+        m->words = xasprintf("predicted time %s to %s, %s%s%s; the model is off by %.2g %%",
+                             x.text[0], x.text[1], x.change, x.verdict ? ", " : "",
+                             x.verdict ? x.verdict : "", x.error_pct);
+    change_lines(m, n);
+    for (int i = 0; i < m->n; i++) {
+        struct change_line *l = &m->lines[i];
+        struct str clean = {0};
+        if (list[i].at)
+            sanitize(&clean, list[i].at->at, (size_t)list[i].at->len, true);
+        else
+            str_add(&clean, "..");
+        *l = (struct change_line){.old = list[i].at ? list[i].at->old : 0,
+                                  .now = list[i].at ? list[i].at->now : 0,
+                                  .mark = xasprintf("%c", list[i].at ? list[i].at->mark : '.'),
+                                  .text = clean.len ? str_take(&clean) : xstrdup(""),
+                                  .instructions = list[i].change[0],
+                                  .wavefronts = list[i].change[1],
+                                  .sectors = list[i].change[2]};
+    }
+    free(list);
+    const struct run_row *run = t ? effect_row(e, 1) : NULL;
+    c->caption.kernels = xasprintf("%s,%s", q->base->name, q->kernel->name);
+    c->caption.shape = xstrdup_if(run ? run->shape : NULL);
+    c->caption.origin = run ? xstrdup(origin_word("sim")) : NULL;
+    return c;
 }
 
 static char *copy_mark(const char *mark)
@@ -373,6 +438,7 @@ static enum status show_lines_of(const struct ask *q, const struct effect *e, st
     for (int i = 0; i < t.n; i++)
         line_row_of(q, e, &t, &t.lines[i], &rows);
     line_row_of(q, e, &t, &t.elsewhere, &rows);
+    charts_add(&q->c->charts, change_picture(q, e, &t, t.diff, t.n));
     call_show(q->s, q->c, &rows, &effect_columns);
     rowset_clear(&rows);
     effect_table_clear(&t);
@@ -400,6 +466,20 @@ static enum status diff(const struct ask *q, struct err *err)
     return st;
 }
 
+static void add_text_diff(const struct ask *q, const struct effect *e, const struct effect_table *t,
+                          const struct diff_line *d, int count, const struct source_facts *before,
+                          const struct source_facts *after)
+{
+    add_facts(q->c->out, q, before, after);
+    if (e)
+        add_sums(q->c->out, q, e);
+    str_addf(q->c->out, "\n--- %s\n+++ %s\n", q->base->name, q->kernel->name);
+    if (t)
+        add_changes(q->c->out, t);
+    else
+        add_diff(q->c->out, d, count, NULL);
+}
+
 /* `e` may be NULL: nobody counts. */
 static enum status show_diff(const struct ask *q, const struct effect *e, struct err *err)
 {
@@ -414,27 +494,24 @@ static enum status show_diff(const struct ask *q, const struct effect *e, struct
     }
     source_facts(q->s, q->base, a, &before);
     source_facts(q->s, q->kernel, b, &after);
-    if (call_format(q->c) != FORMAT_TEXT) {
-        struct rowset rows = {.type = &fact_type};
-        fact_rows(q, &before, &after, &rows);
-        if (e)
-            sum_rows(q, e, &rows);
-        call_show(q->s, q->c, &rows, &fact_columns);
-        rowset_clear(&rows);
-        return ST_OK;
-    }
     struct effect_table t = {.n = 0};
+    const bool counted = e && effect_table(e, &t);
     struct diff_line *d = diff_texts(a->source, a->source_len, b->source, b->source_len, &count);
-    if (!d)
+    if (!d) {
+        effect_table_clear(&t);
         return err_set(err, ST_USAGE, "the sources are too long for a diff");
-    add_facts(q->c->out, q, &before, &after);
+    }
+    struct rowset rows = {.type = &fact_type};
+    fact_rows(q, &before, &after, &rows);
     if (e)
-        add_sums(q->c->out, q, e);
-    str_addf(q->c->out, "\n--- %s\n+++ %s\n", a->name, b->name);
-    if (e && effect_table(e, &t))
-        add_changes(q->c->out, &t);
-    else
-        add_diff(q->c->out, d, count, NULL);
+        sum_rows(q, e, &rows);
+    charts_add(&q->c->charts, change_picture(q, e, counted ? &t : NULL, d, count));
+    if (call_format(q->c) == FORMAT_TEXT) {
+        add_text_diff(q, e, counted ? &t : NULL, d, count, &before, &after);
+        call_remember(q->s, q->c, &rows, &fact_columns);
+    } else
+        call_show(q->s, q->c, &rows, &fact_columns);
+    rowset_clear(&rows);
     effect_table_clear(&t);
     free(d);
     return ST_OK;

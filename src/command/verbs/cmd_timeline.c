@@ -299,8 +299,32 @@ static void add_roles(struct session *s, struct cmd_call *c, const struct timeli
     charts_add(&c->charts, chart);
 }
 
-static enum status print_block(struct session *s, struct cmd_call *c, const struct timeline *t,
-                               int64_t block, struct err *err)
+/* The picture of all blocks, of which this one is left, as a line of its own. */
+static struct chart *block_chart(const struct request *r, const struct timeline *t,
+                                 const struct sched_block *b)
+{
+    struct chart *chart = timeline_chart(r, t, 1);
+    struct block_chart *m = chart->model;
+    struct block_panel *p = &m->panels[0];
+    struct str note = {0};
+    block_heading(t, b, &note);
+    free(p->note);
+    p->note = str_take(&note);
+    free(p->unit);
+    p->unit = xstrdup(TIMELINE_BLOCK);
+    p->n = p->rows = p->lanes = p->shown = 1;
+    p->spans[0] = (struct block_span){.begin_us = b->begin_us,
+                                      .end_us = b->end_us,
+                                      .course = b->course,
+                                      .wave = b->wave,
+                                      .tile = b->work.tile,
+                                      .head = b->work.head,
+                                      .split = -1};
+    return chart;
+}
+
+static enum status print_block(struct session *s, struct cmd_call *c, const struct request *r,
+                               const struct timeline *t, int64_t block, struct err *err)
 {
     struct rowset rows = {.type = &step_type};
     if (t->panel.reason)
@@ -326,6 +350,7 @@ static enum status print_block(struct session *s, struct cmd_call *c, const stru
         add_roles(s, c, t, b, f == FORMAT_TEXT);
     if (st == ST_OK) {
         rows_show(s, c->out, &rows, &step_columns, f, call_width(s, c));
+        charts_add(&c->charts, block_chart(r, t, b));
         call_remember(s, c, &rows, &step_columns);
     }
     rowset_clear(&rows);
@@ -510,7 +535,7 @@ static enum status exec_timeline(struct session *s, struct cmd_call *c, struct e
         str_addf(&command, " block=%lld", (long long)block);
     c->command = str_take(&command);
     if (!st)
-        st = block >= 0 ? print_block(s, c, &t[0], block, err) : print(s, c, &r, t, err);
+        st = block >= 0 ? print_block(s, c, &r, &t[0], block, err) : print(s, c, &r, t, err);
     for (int i = 0; i < KERNELS_MAX; i++)
         timeline_clear(&t[i]);
     request_clear(&r);

@@ -394,11 +394,14 @@ static void note_done(struct sim_step *s, const struct warp *w, uint32_t lanes)
                          .lanes = (uint8_t)__builtin_popcount(lanes),
                          .barrier = -1,
                          .waits = w->wait == WAIT_BARRIER,
+                         .asks = s->turn[w->id].asked,
                          .ends = !w->depth};
     if (known && s->program->insn[s->last_insn].barrier)
         d.barrier = (int8_t)w->barrier;
     for (size_t i = 0; i < w->copies; i++)
         d.copies += w->copy[i].mask != 0;
+    d.bulk = s->worker.block.flight ? (uint16_t)s->worker.block.flight->copies : 0;
+    d.products = (uint16_t)w->wgmmas;
     if (at >= s->done_cap)
         xgrow((void **)&s->done, &s->done_cap, at + 1, sizeof *s->done);
     s->done[at] = d;
@@ -636,7 +639,7 @@ static bool reached(const struct sim_step *s, const struct sim_want *want, const
     case SIM_GOAL_JOIN:
         return ended || from->depth <= 1 || is.depth < from->depth;
     case SIM_GOAL_BARRIER:
-        return ended ||
+        return ended || s->turn[warp].asked ||
                (s->last_insn < s->program->facts.insns && s->program->insn[s->last_insn].barrier);
     case SIM_GOAL_SHARED:
     case SIM_GOAL_GLOBAL:

@@ -91,20 +91,42 @@ struct sim_barrier sim_step_barrier(const struct sim_step *s, int id)
     return (struct sim_barrier){b->arrived, b->expected};
 }
 
+/* The i-th of those that warps asked in vain, as they come in the warps' order. */
+static bool asked_mbarrier(const struct sim_step *s, size_t i, uint32_t *addr)
+{
+    const struct warp *w = s->worker.block.warp;
+    for (int k = 0; k < s->worker.block.nwarps; k++) {
+        bool first = s->turn[k].asked && w[k].depth;
+        for (int before = 0; first && before < k; before++)
+            first = !s->turn[before].asked || !w[before].depth || w[before].asks != w[k].asks;
+        if (first && !i--) {
+            *addr = w[k].asks;
+            return true;
+        }
+    }
+    return false;
+}
+
 size_t sim_step_mbarriers(const struct sim_step *s)
 {
     const struct flight *f = s->worker.block.flight;
-    return f ? f->barriers : 0;
+    uint32_t addr;
+    size_t n = f ? f->barriers : 0;
+    while (!f && asked_mbarrier(s, n, &addr))
+        n++;
+    return n;
 }
 
 struct sim_mbarrier sim_step_mbarrier(const struct sim_step *s, size_t i)
 {
     const struct flight *f = s->worker.block.flight;
     struct mbarrier_state state = {0};
-    if (!f || i >= f->barriers)
+    uint32_t addr;
+    if (f ? i >= f->barriers : !asked_mbarrier(s, i, &addr))
         return (struct sim_mbarrier){0};
-    (void)mbarrier_state(&s->worker.block, f->barrier[i].addr, &state);
-    return (struct sim_mbarrier){f->barrier[i].addr, state.parity, state.missing, state.bytes};
+    addr = f ? f->barrier[i].addr : addr;
+    (void)mbarrier_state(&s->worker.block, addr, &state);
+    return (struct sim_mbarrier){addr, state.parity, state.missing, state.bytes};
 }
 
 /* The i-th of those that the copy engine makes for the warp. */

@@ -109,11 +109,13 @@ static int echo_width(const struct app *a)
 
 static struct footer footer_of(const struct app *a, int w)
 {
+    enum { LEAST = 6, COLUMNS = 80, EACH = 12 }; /* more than fits the eye is no help */
+    const int more = w > COLUMNS ? (w - COLUMNS) / EACH : 0;
     return (struct footer){.keys = &a->keys,
                            .set = app_valid_keys(a),
                            .offers = offered,
                            .arg = a,
-                           .max = 6,
+                           .max = LEAST + more,
                            .width = w - 2 - echo_width(a)};
 }
 

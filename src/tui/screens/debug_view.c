@@ -36,13 +36,13 @@ static enum role role_of(const char *line, size_t len)
         if (len >= n && !strncmp(line, roles[i].begins, n))
             return roles[i].role;
     }
-    return ROLE_NORMAL;
+    return memmem(line, len, ": phase of parity ", 18) ? ROLE_WARN : ROLE_NORMAL;
 }
 
 /* Banks that are fine, and those that make lanes wait. */
 static void draw_banks(struct canvas *c, int x, int y, int w, const char *line)
 {
-    const char *banks = strstr(line, "0 ");
+    const char *banks = strstr(line, ": ");
     const enum role busy = strstr(line, "above 1") ? ROLE_WARN : ROLE_GOOD;
     canvas_text(c, x, y, w, ROLE_NORMAL, line);
     for (int i = 0; banks && i < 32 && banks[2 + i]; i++) {
@@ -62,7 +62,7 @@ static int draw_lines(struct canvas *c, struct rect r, const char *text)
         char *line = xstrndup(p, len);
         const enum role role = role_of(line, len);
         const struct rect at = {r.x, r.y + y, r.w, r.h - y};
-        if (str_starts(line, "  banks "))
+        if (str_starts(line, "  wavefronts of banks"))
             draw_banks(c, at.x, at.y, at.w, line);
         else if (role == ROLE_BAD || role == ROLE_KEY || role == ROLE_GOOD)
             y += canvas_wrap(c, at, role, line) - 1;
@@ -117,11 +117,27 @@ void debug_view_explain(const struct debugger *d, struct str *out)
 
 /* ---- drawing ---- */
 
+/* Whole parts of it, as many as there is room for. */
+static void fit_title(struct str *title, int width)
+{
+    while (title->len && str_width(str_text(title)) > width) {
+        char *comma = strrchr(title->data, ',');
+        while (comma && comma > title->data && comma[1] != ' ') { /* "block 0,0,0" */
+            *comma = 0;
+            comma = strrchr(title->data, ',');
+        }
+        title->len = comma ? (size_t)(comma - title->data) : 0;
+        title->data[title->len] = 0;
+    }
+}
+
 static void draw_source(const struct debugger *d, struct codeview *code, struct canvas *c,
                         struct rect r, bool marks, bool bare)
 {
+    enum { RANGE = 16 }; /* "1234-1256/1300" and what frames it */
     struct str title = {0};
     debug_title_text(d, &title);
+    fit_title(&title, r.w - RANGE);
     const struct rect in = pane_frame(c, r, str_text(&title), false, bare);
     str_free(&title);
     codeview_draw(code, c, in, marks);
@@ -175,7 +191,7 @@ static const struct picture {
     {"What the warps did", "no step was made", NULL, debug_trail_chart},
     {"Lanes, and registers by the line that wrote them", "nothing was written yet", add_lanes,
      NULL},
-    {"Variables of this lane, as they grow",
+    {"Variables of this lane, as they are now",
      "the source marks none: a comment like // @show m l acc behind a statement names them",
      add_names, NULL},
     {"Who waits, and copies under way", "", add_waits, NULL},

@@ -177,15 +177,15 @@ static int live_rows(const struct lessons *l, const struct row *rows[LIVE_ROWS])
 /* One line: what Enter does now. */
 static void draw_prompt_line(const struct lessons *l, struct canvas *c, struct rect r)
 {
-    const char *what = l->busy                                       ? "running ..."
-                       : !l->picking && textview_more(&l->page.text) ? "Enter: read on"
-                       : l->want == LESSON_NUMBER                    ? "Enter: type your guess"
-                       : l->want == LESSON_CHOICE
-                           ? "Press the letter of your answer (Enter: type it)"
-                       : l->want == LESSON_ORDER ? "Enter: type your order"
-                       : l->picking              ? "Enter: this line (Esc: back to the text)"
-                       : l->want == LESSON_LINE  ? "Enter: to the lines of the source"
-                                                 : l->prompt;
+    const char *what =
+        l->busy                                       ? "running ..."
+        : !l->picking && textview_more(&l->page.text) ? "Enter: read on"
+        : l->want == LESSON_NUMBER                    ? "Enter: type your guess"
+        : l->want == LESSON_CHOICE ? "Press the letter of your answer (Enter: type it)"
+        : l->want == LESSON_ORDER  ? "Enter: type your order"
+        : l->picking             ? "Up, Down: to your line, Enter: take it (Esc: back to the text)"
+        : l->want == LESSON_LINE ? "Enter: to the lines of the source"
+                                 : l->prompt;
     int used = canvas_text(c, r.x, r.y, r.w, ROLE_ACCENT, what);
     const bool over = l->want == LESSON_READ || l->want == LESSON_DONE;
     if (l->hints_left > 0 && !l->app->projector && !l->busy && !over && r.w - used > 14)
@@ -218,8 +218,8 @@ static void draw_lines(struct lessons *l, struct canvas *c, struct rect r)
     for (int i = 0; i < visible; i++) {
         const int line = l->pick.top + i;
         const struct rect row = list_row_at(&l->pick, i);
-        canvas_textf(c, row.x, row.y, row.w, ROLE_NORMAL, "%5d  %s", l->first_line + line,
-                     l->lines[line]);
+        canvas_textf(c, row.x, row.y, row.w, ROLE_NORMAL, "%c%4d  %s",
+                     line == l->pick.cur ? '>' : ' ', l->first_line + line, l->lines[line]);
         if (line == l->pick.cur)
             canvas_fill(c, row, ROLE_SELECT);
     }

@@ -47,6 +47,7 @@ struct source {
     struct whose whose;     /* the kernel is, as it was when it was last shown */
     struct subject subject; /* the command alone: a text is there whatever the settings */
     int stops;              /* of the debugger that were shown; 0: none */
+    struct str line;        /* that comes to where it stands */
     int picture;            /* of a stop, where there is room for one */
 };
 
@@ -669,23 +670,23 @@ static const struct binding stopped_keys[] = {
     {.keys = {'s', TK_ENTER}, .does = "step", .act = do_word, .arg = KEY_STEP, .footer = "step", .help = "the warp, to another line, inlined ones included"},
     {.keys = {'S'}, .does = "step-over", .act = do_word, .arg = KEY_NEXT, .footer = "over", .help = "the same, but what is inlined counts as one line"},
     {.keys = {'p'}, .does = "step-back", .act = do_word, .arg = KEY_BACK, .footer = "back", .help = "a step back: the block is run again up to there"},
-    {.keys = {'a'}, .does = "to-access", .act = do_word, .arg = KEY_ACCESS, .footer = "access", .help = "the warp, to its next access to shared or global memory"},
     {.keys = {'H'}, .does = "to-hazard", .act = do_word, .arg = KEY_HAZARD, .footer = "hazard", .help = "all warps, to the next race or fault"},
     {.keys = {'v'}, .does = "picture-next", .act = next_picture, .arg = 1, .footer = "picture", .help = "below the source: the step, its access at banks or sectors, shared memory, what warps did, registers, who waits"},
+    {.keys = {'D'}, .does = "debug-end", .act = do_word, .arg = KEY_QUIT, .footer = "let go", .help = "let go of the block"},
+    {.keys = {'a'}, .does = "to-access", .act = do_word, .arg = KEY_ACCESS, .footer = "access", .help = "the warp, to its next access to shared or global memory"},
     {.keys = {'V'}, .does = "picture-previous", .act = next_picture, .arg = -1, .help = "the picture before"},
     {.keys = {'B'}, .does = "to-barrier", .act = do_word, .arg = KEY_BARRIER, .footer = "barrier", .help = "the warp, to its next barrier"},
     {.keys = {'i'}, .does = "step-instruction", .act = do_word, .arg = KEY_STEPI, .footer = "instr", .help = "the warp, by an instruction"},
-    {.keys = {'c'}, .does = "continue", .act = do_word, .arg = KEY_CONTINUE, .help = "all warps, to a break, a race, a fault or the end"},
+    {.keys = {'c'}, .does = "continue", .act = do_word, .arg = KEY_CONTINUE, .footer = "continue", .help = "all warps, to a break, a race, a fault or the end"},
     {.keys = {'w'}, .does = "warp-next", .act = change_focus, .arg = 1, .footer = "warp", .help = "look at the next warp"},
     {.keys = {'W'}, .does = "warp-previous", .act = change_focus, .arg = -1, .help = "look at the warp before"},
     {.keys = {')'}, .does = "lane-next", .act = change_focus, .arg = 100, .help = "look at the next lane"},
     {.keys = {'('}, .does = "lane-previous", .act = change_focus, .arg = -100, .help = "look at the lane before"},
     {.keys = {'r'}, .does = "to-cursor", .act = do_line, .help = "the warp, to the line at the cursor"},
-    {.keys = {'b'}, .does = "break", .act = do_line, .arg = 1, .help = "stop where a warp comes to the line at the cursor"},
+    {.keys = {'b'}, .does = "break", .act = do_line, .arg = 1, .footer = "break", .help = "stop where a warp comes to the line at the cursor"},
     {.keys = {'F'}, .does = "finish", .act = do_word, .arg = KEY_FINISH, .help = "the warp, out of what is inlined here"},
     {.keys = {'J'}, .does = "to-join", .act = do_word, .arg = KEY_JOIN, .help = "the warp, to where lanes that parted meet"},
     {.keys = {'R'}, .does = "restart", .act = do_word, .arg = KEY_RESTART, .help = "the block from its beginning; breaks stay"},
-    {.keys = {'D'}, .does = "debug-end", .act = do_word, .arg = KEY_QUIT, .footer = "let go", .help = "let go of the block"},
     {.keys = {'K'}, .does = "explain", .act = explain, .help = "everything of this stop"},
     {.does = NULL},
 };
@@ -786,7 +787,13 @@ static bool source_cancel(void *ctx)
 
 static const char *source_command(void *ctx)
 {
-    const struct source *s = ctx;
+    struct source *s = ctx;
+    const struct debugger *d = stopped(s);
+    str_clear(&s->line);
+    if (d)
+        debugger_line(d, &s->line);
+    if (d)
+        return str_text(&s->line);
     return subject_command(&s->subject);
 }
 
@@ -837,6 +844,7 @@ static void source_close(void *ctx)
     free(s->missing);
     free(s->name);
     measurement_clear(&s->measurement);
+    str_free(&s->line);
     source_costs_clear(&s->costs);
     source_effect_want(&s->effect, NULL, NULL, false);
     subject_clear(&s->subject);
