@@ -26,7 +26,6 @@ libattnscope_a_SOURCES += $(chart_files) \
   %D%/axes.h %D%/axes.c \
   %D%/canvas.h %D%/canvas.c \
   %D%/chart.h %D%/chart.c \
-  %D%/dots.h %D%/dots.c \
   %D%/errors.h \
   %D%/figures.h %D%/figures.c \
   %D%/gnuplot.h %D%/gnuplot.c \

@@ -183,6 +183,10 @@ is "roofline: nothing was measured there" says "$out" '"measured_tflops":null'
 run roofline fa2 gpu=L4,H200
 is "roofline: each roof has its name" says "$out" 'H200 989'
 bad 'phase is given or both' roofline fa2 phase=decode
+run roofline fa2 S=64 H=1 gpu=L4 backend=sim
+is "roofline: who asks for the simulator's bytes is told how they come" says "$out" 'profile fa2 H=1 S=64 backend=sim gpu=L4, then roofline'
+run -c 'profile fa2 S=64 H=1 backend=sim' -c 'roofline fa2 S=64 H=1 gpu=L4 backend=sim'
+is "  and has them afterwards" says "$out" 'with the bytes of DRAM that the simulator counted'
 run roofline gpu=T4
 is "and names it" says "$out" '^T4, f16: 65 TFLOP/s'
 

@@ -56,4 +56,20 @@ is "  is SVG with the source" says "$(cat "$tmp/a.svg")" '<svg .*'
 is "  line by line" says "$(cat "$tmp/a.svg")" 'load4\(Ks'
 is "  with a hint for who points at it" says "$(cat "$tmp/a.svg")" '<title>line [0-9]+: [0-9.]+ [kM]? ?of Warp instructions'
 is "a page has it, too" says "$(cat "$tmp/a.html")" 'load4\(Ks'
+hard=$(printf '\302\240\302\240\302\240\302\240')
+is "  with its indentation" grep -q ">$hard[^<]*load4(Ks" "$tmp/a.svg"
+is "  and the command that makes it" says "$(cat "$tmp/a.html")" 'profile fa2 H=1 S=72 backend=sim by=line'
+
+# ---- a change of the source, and a block's phases, as pictures of the last command ----
+run -c 'plan fa2' -c 'set S=72' -c 'set H=1' -c 'source fa2_mma_async diff' -c "export $tmp/d.svg" -c "export $tmp/d.html" -c "export $tmp/d.json"
+is "a diff is a picture" says "$(cat "$tmp/d.svg")" 'fa2_mma_swizzle to fa2_mma_async'
+is "  line by line, with what each executes more or less of" says "$(cat "$tmp/d.svg")" '<title>line [0-9]+: [-+][0-9.]+( k)? warp instructions'
+is "  also in a page" says "$(cat "$tmp/d.html")" 'copy_tile_async'
+is "  its rows are the diff's" says "$(cat "$tmp/d.json")" '"base":"fa2_mma_swizzle"'
+run -c 'timeline fa2_mma_async S=256 H=1 origin=sim gpu=L4 block=1' -c "export $tmp/b.svg"
+is "phases of a block are a picture" says "$(cat "$tmp/b.svg")" '>block 1 \(query tile 1 of head 0\)'
+is "  with what each colour is" says "$(cat "$tmp/b.svg")" '>B .*copies, products'
+run -c 'timeline fa2_mma_async S=256 H=1 origin=sim gpu=L4' -c "export $tmp/t.svg"
+is "what is said above a timeline is not cut off" [ "$(tr '\n' ' ' <"$tmp/t.svg" | grep -c 'the clock of this.*picture')" -eq 1 ]
+is "  and says what comes before the first block" says "$(tr '\n' ' ' <"$tmp/t.svg")" 'the launch takes the first'
 finish

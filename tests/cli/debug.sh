@@ -107,7 +107,7 @@ run -c 'debug fa2 S=64 f32; break 70 if Ks[0][0] > 1000; break 70 if Ks[0][0] >=
 is "a condition compares, and writes no file" says "$out" 'come to break 2 \(at 70 if Ks\[0\]\[0\] >= -1000\)'
 is "  of that name" [ ! -e 1000 ]
 run -c 'debug fa2 S=64 f32; continue; where'
-is "to the end, without a hazard" says "$out" '^the block has ended; back, goto N and restart go into it again$'
+is "to the end, without a hazard" says "$out" '^the block has ended without a hazard; back, goto N and restart go into it again$'
 is "  which is the end" [ "$rc" -eq 0 ]
 run -c 'debug splitkv S=64 pass=combine; until global; print/f32 O[0][0][0][0]'
 is "another pass" says "$out" '^did warp 0, splitkv'

@@ -199,16 +199,19 @@ static uint32_t bytes_of_type(const char *type)
 }
 
 /* What the memory that a step uses has for elements, "f16"; "": unknown. */
-static const char *element_kind(struct debugged *d, const json_t *accesses)
+static const char *element_kind(const struct debugged *d, const struct sim_access *a,
+                                const json_t *access)
 {
-    const char *element =
-        json_string_value(json_object_get(json_array_get(accesses, 0), "element"));
-    struct debug_value v;
-    if (!element || strchr(element, ' ') || debug_value(d, element, &v, NULL) != ST_OK)
-        return "";
-    const char *kind = v.kind;
-    debug_value_clear(&v);
-    return kind;
+    static const char *const kinds[] = {
+        [DTYPE_F32] = "f32", [DTYPE_F16] = "f16", [DTYPE_BF16] = "bf16"};
+    const char *element = json_string_value(json_object_get(access, "element"));
+    if (a->space == SIM_SHARED && a->mask) {
+        const struct plan_spot spot =
+            finding_spot(&d->stage.scene, a->addr[__builtin_ctz(a->mask)]);
+        return spot.buffer && spot.buffer->type ? spot.buffer->type : "";
+    }
+    const bool tensor = element && strchr("QKVO", *element) && element[1] == '[';
+    return tensor ? kinds[d->stage.scene.shape->dtype] : "";
 }
 
 /* 16 bits that are moved to or from halves are no integer. */
@@ -236,7 +239,7 @@ static json_t *register_json(const struct debugged *d, const struct sim_register
     return o;
 }
 
-static json_t *did_json(struct debugged *d)
+static json_t *did_json(const struct debugged *d)
 {
     const struct sim_seen *e = sim_step_seen(d->step);
     if (!d->stop.stepped || d->stop.step != sim_step_now(d->step))
@@ -248,7 +251,8 @@ static json_t *did_json(struct debugged *d)
     json_object_set_new(o, "mask", e ? json_integer((json_int_t)e->mask) : json_null());
     for (size_t i = 0; e && i < e->accesses; i++)
         json_array_append_new(accesses, look_access_json(&d->stage.scene, &e->access[i]));
-    const char *element = element_kind(d, accesses);
+    const char *element =
+        e && e->accesses ? element_kind(d, &e->access[0], json_array_get(accesses, 0)) : "";
     for (size_t i = 0; e && i < e->regs; i++)
         json_array_append_new(regs, register_json(d, &e->reg[i], e->mask, element));
     json_object_set_new(o, "registers", regs);

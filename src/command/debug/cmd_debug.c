@@ -23,7 +23,7 @@
 
 struct stop_row {
     char *kernel, *shape, *origin, *why, *sentence, *pass, *order, *place, *text, *instruction;
-    int64_t step, last, warp, lane, line, active_lanes, hazards, faults;
+    int64_t step, last, warp, lane, line, active_lanes, hazards, faults, copies, products;
     int ended;
     char *access_space, *element;
     double wavefronts, sectors, ideal, value;
@@ -51,6 +51,8 @@ static const struct field stop_fields[] = {
     FIELD(FIELD_INT, stop_row, active_lanes, .doc = "Lanes that run it."),
     FIELD(FIELD_INT, stop_row, hazards, .doc = "Hazards that were found so far."),
     FIELD(FIELD_INT, stop_row, faults, .doc = "Faults so far: accesses out of bounds and the like."),
+    FIELD(FIELD_INT, stop_row, copies, .doc = "Copies under way, of all warps: of cp.async, an instruction each, and of the copy engine."),
+    FIELD(FIELD_INT, stop_row, products, .doc = "Products of wgmma under way, of all warps."),
     FIELD(FIELD_BOOL, stop_row, ended, .doc = "Has the block ended?"),
     FIELD(FIELD_TEXT, stop_row, access_space, .doc = "Memory that the last step used: shared or global."),
     FIELD(FIELD_TEXT, stop_row, element, .doc = "The first element that it used."),
@@ -117,6 +119,19 @@ static double value_of(const json_t *stop)
                                        : watched;
 }
 
+static int64_t sum_of_warps(const json_t *stop, const char *name)
+{
+    const json_t *w;
+    int64_t sum = 0;
+    size_t i;
+    json_array_foreach(json_object_get(stop, "warps"), i, w)
+    {
+        const int64_t n = json_int_of(w, name);
+        sum += n > 0 ? n : 0;
+    }
+    return sum;
+}
+
 static void fill_row(struct stop_row *row, const struct debugger *d)
 {
     const json_t *stop = debugger_stop(d), *next = json_object_get(stop, "next");
@@ -144,6 +159,8 @@ static void fill_row(struct stop_row *row, const struct debugger *d)
     row->active_lanes = active == INT_UNKNOWN ? INT_UNKNOWN : __builtin_popcount((unsigned)active);
     row->hazards = json_int_of(stop, "hazards");
     row->faults = json_int_of(stop, "faults");
+    row->copies = sum_of_warps(stop, "copies");
+    row->products = sum_of_warps(stop, "products");
     row->ended = json_is_true(json_object_get(stop, "ended"));
     row->value = value_of(stop);
     fill_access(row, stop);
@@ -365,9 +382,10 @@ const struct cmd_entry cmd_debug = {
         "drawn\n"
         "kill                            let go of the block\n"
         "\n"
-        "A warp that waits lets the others run until it may go on. Going back runs the block "
-        "again,\n"
-        "to the same state. Hazards and faults stop it by themselves. Registers have the names of "
+        "A warp that waits lets the others run until it may go on; one that asks an mbarrier in "
+        "vain\n"
+        "waits, too, and until barrier stops there. Going back runs the block again, to the same "
+        "state. Hazards and faults stop it by themselves. Registers have the names of "
         "the\n"
         "PTX; print m, acc[0][1][2] and info variables have what the source marks with a comment "
         "(@show m\n"

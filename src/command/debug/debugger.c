@@ -93,10 +93,11 @@ static enum status lost(const struct debugger *d, struct err *err)
     const struct run_row *row = job_row(j, 0);
     if (job_state(j) == JOB_CANCELLED)
         return err_set(err, ST_CANCELLED, "the debugger has ended");
-    return err_set(err, ST_FAIL, "%s",
+    return err_set(err, ST_FAIL, "%s; the block is gone: debug %s holds it anew",
                    row->reason    ? row->reason
                    : job_error(j) ? job_error(j)
-                                  : "the debugger's process has ended");
+                                  : "the debugger's process has ended",
+                   debugger_kernel(d)->name);
 }
 
 /* ---- asking ---- */

@@ -164,7 +164,10 @@ char *debug_why(const struct debugger *d)
     else if (!strcmp(why, "hazard") || !strcmp(why, "fault"))
         out = xasprintf("%s: %s", why, *problem ? problem : "see info hazards");
     else if (!strcmp(why, "end"))
-        out = xstrdup("the block has ended; back, goto N and restart go into it again");
+        out = xasprintf("the block has ended%s; back, goto N and restart go into it again",
+                        json_int_of(stop, "hazards") > 0 || json_int_of(stop, "faults") > 0
+                            ? ""
+                            : " without a hazard");
     else if (!strcmp(why, "limit"))
         out = xstrdup("no more steps are made of a block than this");
     else if (!strcmp(why, "cancelled"))

@@ -169,6 +169,25 @@ static bool means_cpu(const struct cmd_call *c)
     return !strcmp(call_peek(c, "backend", ""), backend_everywhere()->name);
 }
 
+static bool means_simulator(const struct cmd_call *c)
+{
+    return !strcmp(call_peek(c, "backend", ""), backend_simulator()->name);
+}
+
+/* Who asks for the simulator here wants its bytes, and nobody has counted them yet. */
+static void add_uncounted(const struct session *s, struct cmd_call *c, const struct request *r)
+{
+    const size_t from = c->out->len;
+    struct str command = {0};
+    request_command(r, "profile", &command);
+    str_addf(
+        c->out,
+        "no bytes of these were counted in this session: %s, then roofline again, has them as $\n",
+        str_text(&command));
+    str_free(&command);
+    lines_wrap(c->out, from, call_width(s, c));
+}
+
 static enum status exec_roofline(struct session *s, struct cmd_call *c, struct err *err)
 {
     struct request r;
@@ -190,8 +209,11 @@ static enum status exec_roofline(struct session *s, struct cmd_call *c, struct e
     if (!st)
         st = roofs_make(s, &r, devices, ndevices, nphases, &x, err);
     struct chart *chart = st ? NULL : roofs_chart(&x, r.problem.shape.dtype, NULL, -1);
-    if (!st && text)
+    if (!st && text) {
         add_figure(s, c, &x, r.problem.shape.dtype, chart->model);
+        if (means_simulator(c) && r.nkernels && !any_counted(chart->model))
+            add_uncounted(s, c, &r);
+    }
     charts_add(&c->charts, chart);
     if (!st && r.nkernels && text && !table)
         call_remember(s, c, &x.rows, shown);
@@ -224,7 +246,11 @@ const struct cmd_entry cmd_roofline = {
         "shows this machine's CPU and kernels in C: its roof is what doctor --peak measured with\n"
         "the same threads, and where nobody did, there is none. phase=both adds decode (one query) "
         "or prefill in small letters. The axes\n"
-        "depend on the devices alone.\n"
+        "depend on the devices alone. What the simulator counted of a kernel in this session "
+        "(profile\n"
+        "fa2 backend=sim) is drawn as $, at FLOPs over its bytes of DRAM: written lines stay in "
+        "the L2\n"
+        "and are not among them, so it may lie right of *.\n"
         "\n"
         "  roofline naive,qtile_seq,fa2 S=4k gpu=L4\n"
         "  roofline fa2,splitkv S=4k gpu=L4,H200 phase=both\n"

@@ -675,7 +675,7 @@ static const struct binding stopped_keys[] = {
     {.keys = {'D'}, .does = "debug-end", .act = do_word, .arg = KEY_QUIT, .footer = "let go", .help = "let go of the block"},
     {.keys = {'a'}, .does = "to-access", .act = do_word, .arg = KEY_ACCESS, .footer = "access", .help = "the warp, to its next access to shared or global memory"},
     {.keys = {'V'}, .does = "picture-previous", .act = next_picture, .arg = -1, .help = "the picture before"},
-    {.keys = {'B'}, .does = "to-barrier", .act = do_word, .arg = KEY_BARRIER, .footer = "barrier", .help = "the warp, to its next barrier"},
+    {.keys = {'B'}, .does = "to-barrier", .act = do_word, .arg = KEY_BARRIER, .footer = "barrier", .help = "the warp, to its next barrier, or where it asks an mbarrier in vain"},
     {.keys = {'i'}, .does = "step-instruction", .act = do_word, .arg = KEY_STEPI, .footer = "instr", .help = "the warp, by an instruction"},
     {.keys = {'c'}, .does = "continue", .act = do_word, .arg = KEY_CONTINUE, .footer = "continue", .help = "all warps, to a break, a race, a fault or the end"},
     {.keys = {'w'}, .does = "warp-next", .act = change_focus, .arg = 1, .footer = "warp", .help = "look at the next warp"},
