@@ -57,7 +57,7 @@ is "  line by line" says "$(cat "$tmp/a.svg")" 'load4\(Ks'
 is "  with a hint for who points at it" says "$(cat "$tmp/a.svg")" '<title>line [0-9]+: [0-9.]+ [kM]? ?of Warp instructions'
 is "a page has it, too" says "$(cat "$tmp/a.html")" 'load4\(Ks'
 hard=$(printf '\302\240\302\240\302\240\302\240')
-is "  with its indentation" grep -q ">$hard[^<]*load4(Ks" "$tmp/a.svg"
+is "  with its indentation" grep -q ">${hard}[^<]*load4(Ks" "$tmp/a.svg"
 is "  and the command that makes it" says "$(cat "$tmp/a.html")" 'profile fa2 H=1 S=72 backend=sim by=line'
 
 # ---- a change of the source, and a block's phases, as pictures of the last command ----
