@@ -626,7 +626,8 @@ static void test_lesson_asks(void)
     type("b a\r");
     CU_ASSERT(shows("Which line begins the walk?") && shows("Enter: to the lines of the source"));
     type("\r");
-    CU_ASSERT(shows("for (int64_t j = 0; j < end") && shows("Enter: this line"));
+    CU_ASSERT(shows("for (int64_t j = 0; j < end") &&
+              shows("Up, Down: to your line, Enter: take it"));
     press(TK_ESC); /* back to the text, not out of the lesson */
     CU_ASSERT(shows("Text with a tile") && hides("int64_t j = 0"));
     type("\r");
