@@ -51,7 +51,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
         l[i] = 0.f;
     }
 
-    for (int k0 = 0; k0 < n_keys; k0 += BC) { // @show m l acc
+    for (int k0 = 0; k0 < n_keys; k0 += BC) { // @show m l acc k0
         __syncthreads(); // nobody reads the tile before any more
         load_tile<BC, PITCH>(Ks, k_row(a, k0), a.k_stride[2], a.Sk - k0, a.D);
         load_tile<BC, ATTN_D>(Vs, v_row(a, k0), a.v_stride[2], a.Sk - k0, a.D);
@@ -75,7 +75,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
             }
         }
 
-        // Scale and mask; the row's new maximum over the lanes that share the row.
+        // Scale and mask; the row's new maximum over the lanes that share the row. @show s
         float m_new[ROWS];
 #pragma unroll
         for (int i = 0; i < ROWS; i++) {

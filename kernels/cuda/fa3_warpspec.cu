@@ -112,7 +112,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
             await_products<0>(o);
             if (threadIdx.x % 32 == 0)
                 arrive(&bar.v_free[stage]);
-        }
+        } // @show o
         store_outputs(a, o, end_rows(a, rows, row, head, batch), row, head, batch);
     }
 }
