@@ -15,7 +15,7 @@ struct sim_sum {
     uint64_t blocks_run;
     bool
         scaled; /* a run counted more than once: what hangs on the order of all blocks is unknown */
-    bool cached;     /* there was a cache */
+    bool cached; /* there was a cache */
     struct sim_counts total;
     uint64_t pipe[SIM_PIPE_COUNT];
     size_t insns, phases, phases_cap;
