@@ -66,7 +66,7 @@ sm90 fa3_wgmma D=64 without=16
 is "a wgmma.wait_group" says "$out" '^wgmma_register:'
 sm90 fa3_wgmma D=64 without=6
 is "a wait for an mbarrier of the copy engine" says "$out" '^missing_wait:'
-sm90 bigd_split D=1024 without=26
+sm90 splitkv_cluster D=64 without=5
 is "the last meeting of a cluster" says "$out" '^cluster_exit:'
 
 # ---- rows of runs
