@@ -48,6 +48,13 @@ if [ -n "${ATTNSCOPE_FAKECUDA:-}" ]; then
     is "auto on the GPU" says "$out" '^fa2 .* pass '
     run run auto Sq=8 Sk=64 H=2 f16 backend=cpu n=3
     is "and not elsewhere" says "$err" 'auto: nothing'
+    # The first row names the GPU, an H200, of which times are shipped: of such heads with the L2 hot alone.
+    for l2 in hot cold; do
+        run_input "check naive S=16 H=1 backend=cuda
+check auto H=4 S=64 D=512 f32 backend=cuda l2=$l2"
+        is "what is shipped of this GPU, L2 $l2" says "$out" '^bigd_cluster .* pass '
+    done
+    is "  which is of the other cache" says "$err" 'auto: bigd_cluster.*, which was fastest on another H200.*, with the L2 hot'
     unset ATTNSCOPE_LIBCUDA ATTNSCOPE_LIBNVRTC FAKECUDA
 fi
 

@@ -124,14 +124,14 @@ static void tell(struct session *s, const struct tuned_found *f, const char *l2)
                  other ? ", with the L2 " : "", other ? t->l2 : "");
 }
 
-/* Where none was timed with such a cache, with the other: which kernel is fastest seldom hangs on it. */
+/* Where none was timed with such a cache, what is shipped of the other: which kernel is fastest seldom hangs on it. One's own
+ * times are taken for what they are. */
 static struct tuned_found find_with_any_cache(struct tunings *t, struct tuned_query q)
 {
     const struct tuned_found f = tunings_find(t, &q);
-    if (f.t)
-        return f;
     q.l2 = strcmp(q.l2, "hot") ? "hot" : "cold";
-    return tunings_find(t, &q);
+    const struct tuned_found other = f.t ? f : tunings_find(t, &q);
+    return other.shipped ? other : f;
 }
 
 enum status automatic_pick(struct session *s, const struct problem *p, const struct options *o,
