@@ -286,7 +286,15 @@ static void test_tensors(void)
 {
     for (enum dtype dtype = 0; dtype < DTYPE_COUNT; dtype++)
         for (enum layout layout = 0; layout < LAYOUT_COUNT; layout++) {
-            struct problem p = {.shape = {2, 6, 3, 17, 13, 11, dtype, false, layout, true},
+            struct problem p = {.shape = {.B = 2,
+                                          .H = 6,
+                                          .Hkv = 3,
+                                          .Sq = 17,
+                                          .Sk = 13,
+                                          .D = 11,
+                                          .dtype = dtype,
+                                          .layout = layout,
+                                          .hkv_given = true},
                                 .input = dtype == DTYPE_F32 ? INPUT_RAMP : INPUT_NORMAL,
                                 .seed = 9};
             struct tensors t;
@@ -303,7 +311,9 @@ static void test_tensors(void)
 
 static void test_too_large(void)
 {
-    struct problem p = {.shape = {1, 1, 1, 1 << 30, 1 << 30, 256, DTYPE_F32, false, 0, false}};
+    struct problem p = {
+        .shape = {
+            .B = 1, .H = 1, .Hkv = 1, .Sq = 1 << 30, .Sk = 1 << 30, .D = 256, .dtype = DTYPE_F32}};
     struct tensors t;
     struct err err = ERR_INIT;
     CU_ASSERT_EQUAL(shape_check(&p.shape, &err), ST_OK); /* a plan may ask for it, a run may not */
