@@ -430,8 +430,9 @@ static bool read_insn(struct reader *r)
 static bool read_pragma(struct reader *r)
 {
     struct making *k = &r->making;
-    struct ptx_label *last = (struct ptx_label *)k->labels.items + k->labels.n - 1;
-    if (k->labels.n && last->insn == k->insns.n)
+    struct ptx_label *labels = k->labels.items,
+                     *last = k->labels.n ? &labels[k->labels.n - 1] : NULL;
+    if (last && last->insn == k->insns.n)
         last->nounroll |= ptx_read_is(r, "\"nounroll\"");
     return ptx_read_past(r, ';');
 }
