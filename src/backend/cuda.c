@@ -79,7 +79,7 @@ static int by_name(const void *a, const void *b)
 
 static char *turns_of(const struct ranks *r)
 {
-    const char *names[RING_GPUS_MAX];
+    const char *names[RING_GPUS_MAX] = {NULL};
     struct str out = {0};
     for (int i = 0; i < r->count; i++)
         names[i] = r->rank[i].gpu.turns[0] ? r->rank[i].gpu.turns : "unknown";

@@ -131,6 +131,8 @@ void mbarriers_read(const struct plan *p, struct mbarriers *out)
 
 const char *mbarriers_find(const struct mbarriers *m, int64_t address)
 {
+    if (!m->n || address < m->offset)
+        return NULL;
     const int64_t at = address - m->offset;
-    return m->n && at >= 0 && at % BYTES == 0 && at / BYTES < m->n ? m->name[at / BYTES] : NULL;
+    return at % BYTES == 0 && at / BYTES < m->n ? m->name[at / BYTES] : NULL;
 }
