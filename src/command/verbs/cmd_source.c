@@ -285,7 +285,7 @@ static struct chart *change_picture(const struct ask *q, const struct effect *e,
         *l = (struct change_line){.old = list[i].at ? list[i].at->old : 0,
                                   .now = list[i].at ? list[i].at->now : 0,
                                   .mark = xasprintf("%c", list[i].at ? list[i].at->mark : '.'),
-                                  .text = clean.len ? str_take(&clean) : xstrdup(""),
+                                  .text = str_take(&clean),
                                   .instructions = list[i].change[0],
                                   .wavefronts = list[i].change[1],
                                   .sectors = list[i].change[2]};
