@@ -41,6 +41,10 @@ static inline void put_element(void *p, int64_t i, int dtype, float v)
     }
     const float a = fabsf(v);
     int e;
+    if (!(a < 65520)) { /* infinite there, or no number */
+        ((uint16_t *)p)[i] = (uint16_t)((isnan(a) ? 0x7e00 : 0x7c00) | (v < 0 ? 0x8000 : 0));
+        return;
+    }
     (void)frexpf(a, &e); /* a = m 2^e, m in [0.5, 1) */
     e = a == 0 || e < -13 ? -13 : e;
     const float units = nearbyintf(ldexpf(a, 11 - e)); /* ulps; 2048 carries into the exponent */
