@@ -84,7 +84,7 @@ static bool add(const struct sizes *s, const char *from, size_t n, struct mbarri
         return false;
     for (int i = 0; i < (int)times; i++)
         if (open)
-            snprintf(out->name[out->n++], MBARRIER_NAME, "%.30s[%d]", name, i);
+            snprintf(out->name[out->n++], MBARRIER_NAME, "%.30s[%d]", name, i % MBARRIERS_MAX);
         else
             snprintf(out->name[out->n++], MBARRIER_NAME, "%.38s", name);
     return true;
