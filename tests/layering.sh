@@ -13,6 +13,7 @@ order="base sim spec kernel plan backend measure job store draw export command l
 # sim: hazard, what orders accesses; lower, PTX text to a program; exec, what runs it.
 rooms_sim="hazard lower exec"
 rooms_backend="compile sim cuda peer cpu"
+rooms_draw="timeline"
 # command: line, a line of text as words, calls, files and programs; ask, what a call asks for and its
 # rows; show, what verbs and screens show alike; help, what there is to say: texts, search, completion;
 # verbs, of kernels and devices, and desk, of the session itself (what is set, typed, kept, written), one cmd_*.c
@@ -118,12 +119,13 @@ report() { # text, findings
 
 # shellcheck disable=SC2086  # a list of words
 set -- $order
-echo "1..$(($# + 15))"
+echo "1..$(($# + 16))"
 for folder; do
     report "src/$folder includes nothing to its right" "$(upward "$folder" "$(rank "$folder" "$order")")"
 done
 report "rooms of sim look one way" "$(upward_rooms sim "$rooms_sim")"
 report "rooms of backend look one way" "$(upward_rooms backend "$rooms_backend")"
+report "rooms of draw look one way" "$(upward_rooms draw "$rooms_draw")"
 report "rooms of command look one way" "$(upward_rooms command "$rooms_command")"
 report "rooms of lesson look one way" "$(upward_rooms lesson "$rooms_lesson")"
 report "rooms of tui look one way" "$(upward_rooms tui "$rooms_tui")"

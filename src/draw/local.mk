@@ -34,10 +34,11 @@ libattnscope_a_SOURCES += $(chart_files) \
   %D%/phases.h %D%/phases.c \
   %D%/roles.h \
   %D%/scale.h %D%/scale.c \
-  %D%/slots.h %D%/slots.c \
   %D%/spread.h %D%/spread.c \
   %D%/svg.h %D%/svg.c \
-  %D%/timeline.h %D%/timeline_take.c
+  %D%/timeline.h %D%/timeline/take.c \
+  %D%/timeline/key.h %D%/timeline/key.c \
+  %D%/timeline/slots.h %D%/timeline/slots.c
 
 nodist_libattnscope_a_SOURCES += chart_table.c
 chart_table.c: %D%/local.mk

@@ -14,11 +14,10 @@
 #include "draw/gnuplot.h"
 #include "draw/phases.h"
 #include "draw/scale.h"
-#include "draw/slots.h"
 #include "draw/svg.h"
+#include "draw/timeline/key.h"
+#include "draw/timeline/slots.h"
 #include "measure/origin.h"
-
-enum { LETTERS = 26 };
 
 /* ---- the model ---- */
 
@@ -157,104 +156,7 @@ static bool timeline_sound(const void *model)
     return ok;
 }
 
-const char *const timeline_marks[] = {"tile", "head", "split", "wave", NULL};
-
-/* ---- letters ---- */
-
-static int64_t class_of(const struct block_span *b, enum timeline_mark mark)
-{
-    const int64_t by[] = {[MARK_TILE] = b->tile,
-                          [MARK_HEAD] = b->head,
-                          [MARK_SPLIT] = b->split,
-                          [MARK_WAVE] = b->wave};
-    return mark < MARK_COUNT ? by[mark] : -1;
-}
-
-/* Classes of the main pass; 0: the mark means nothing here. */
-static int32_t classes(const struct block_panel *s, enum timeline_mark mark)
-{
-    int64_t most = -1;
-    for (int i = 0; i < s->n; i++)
-        if (s->spans[i].pass == 0 && class_of(&s->spans[i], mark) > most)
-            most = class_of(&s->spans[i], mark);
-    return (int32_t)(most + 1);
-}
-
-enum timeline_mark timeline_best_mark(const struct block_panel *s)
-{
-    return panel_has_phases(s)          ? MARK_PHASE
-           : classes(s, MARK_SPLIT) > 1 ? MARK_SPLIT
-           : classes(s, MARK_TILE) > 1  ? MARK_TILE
-           : classes(s, MARK_HEAD) > 1  ? MARK_HEAD
-                                        : MARK_WAVE;
-}
-
-enum timeline_mark timeline_mark_on(const struct block_panel *s, int lines)
-{
-    const enum timeline_mark best = timeline_best_mark(s);
-    const bool whole = best == MARK_TILE && timeline_fit(s, lines) >= classes(s, MARK_TILE);
-    return whole && classes(s, MARK_HEAD) > 1 ? MARK_HEAD : best;
-}
-
-/* Up to 26 classes have a letter each; of more, neighbours share one, so that A stays the first
- * and Z the last. */
-static int letter_of(int64_t class, int32_t count)
-{
-    if (class < 0)
-        return -1;
-    return (int)(count <= LETTERS ? class : class * LETTERS / count);
-}
-
-/* Glyph and role of a block; later passes have signs. */
-static char sign_of(const struct block_span *b, enum timeline_mark mark, int32_t count,
-                    enum role *role)
-{
-    static const char passes[] = "+=*%&"; /* 1.. */
-    if (b->pass > 0) {
-        *role = ROLE_ACCENT;
-        return passes[(b->pass - 1) % 5];
-    }
-    const int letter = letter_of(class_of(b, mark), count);
-    *role = letter < 0 ? ROLE_NORMAL : (enum role)(ROLE_SERIES + letter % 6);
-    return letter < 0 ? '#' : (char)('A' + letter);
-}
-
-void timeline_legend(const struct block_panel *s, enum timeline_mark mark, struct str *out)
-{
-    const bool one = s->tile_rows == 1,                /* a tile of one query is none */
-        gpus = s->unit && strcmp(s->unit, "GPU") == 0; /* and of a ring it is whose keys they are */
-    const char *const what[] = {gpus  ? "keys of GPU"
-                                : one ? "query"
-                                      : "query tile",
-                                "head", "split", "wave"};
-    const char *const all[] = {gpus  ? "GPUs' keys"
-                               : one ? "queries"
-                                     : "query tiles",
-                               "heads", "splits", "waves"};
-    const int32_t n = classes(s, mark);
-    if (mark == MARK_PHASE) {
-        phases_legend(s, 6, out);
-        return;
-    }
-    if (n == 0)
-        str_addf(out, "#: blocks without a %s", what[mark]);
-    else if (n == 1)
-        str_addf(out, "A: the only %s", what[mark]);
-    else
-        str_addf(out, "A..%c: the %d %s in order", 'A' + letter_of(n - 1, n), (int)n, all[mark]);
-    for (int i = 1; i < s->npasses; i++) {
-        enum role role;
-        const struct block_span b = {.pass = i};
-        str_addf(out, "; %c %s", sign_of(&b, mark, n, &role), s->passes[i].text);
-    }
-}
-
 /* ---- lines ---- */
-
-int timeline_fit(const struct block_panel *s, int lines)
-{
-    return lines < 1 ? 1 : ((int)s->shown + lines - 1) / lines;
-}
 
 /* SMs that do the same share a line where not every slot has one. */
 static void lay_lines(const struct block_panel *s, const struct timeline_view *v, int w, int height,
@@ -348,7 +250,7 @@ static char cell_sign(const struct block_panel *p, const struct timeline_view *v
                       enum role *role)
 {
     const char sign = v->mark == MARK_PHASE ? phase_sign(p, v, s, x, w, role)
-                                            : sign_of(s->block, v->mark, count, role);
+                                            : key_sign(s->block, v->mark, count, role);
     return s->filled < 0.5 * slots ? (char)tolower((unsigned char)sign) : sign;
 }
 
@@ -417,13 +319,13 @@ int fig_timeline(struct canvas *c, struct rect r, const struct block_panel *s,
     lay_lines(s, v, w, height, &l);
     const size_t cells_a_line = (size_t)w + 1;
     struct share *cells = xcalloc((size_t)l.n * cells_a_line, sizeof *cells);
-    const int32_t count = classes(s, v->mark);
+    const int32_t count = key_classes(s, v->mark);
     for (int i = 0; i < s->n; i++) {
         enum role role;
         const int line = slots_line(&l, &s->spans[i]);
         if (line >= 0)
             add_block(cells + (size_t)line * cells_a_line, w, v, &s->spans[i],
-                      sign_of(&s->spans[i], v->mark, count, &role));
+                      key_sign(&s->spans[i], v->mark, count, &role));
     }
     for (int i = 0; i < l.n; i++) {
         draw_label(c, r.x, r.y + i, s, &l, i);
@@ -638,7 +540,7 @@ static double panel_h(const struct panel_svg *s)
 /* The class of a box's colour: as in cells, one for later passes, and one for blocks of many letters. */
 static int colour_of(const struct panel_svg *s, const struct box *x)
 {
-    const int letter = letter_of(class_of(x->b, s->mark), s->count);
+    const int letter = key_letter(x->b, s->mark, s->count);
     return x->b->pass > 0        ? SVG_SERIES
            : x->first != x->last ? MIXED
            : letter < 0          ? 0
@@ -827,7 +729,7 @@ static void find_boxes(struct panel_svg *s, const struct slot_scale *scale)
     for (int i = 0; i < s->p->n; i++) {
         enum role role;
         const struct block_span *b = &s->p->spans[i];
-        const char letter = sign_of(b, s->mark, s->count, &role);
+        const char letter = key_sign(b, s->mark, s->count, &role);
         s->boxes[i] = (struct box){b, slots_line(&s->lines, b), slot_column(scale, b->begin_us),
                                    letter, letter};
     }
@@ -866,7 +768,7 @@ static struct panel_svg panel_svg(const struct block_chart *b, int i, struct str
         return s;
     const struct slot_scale scale = {0, span_of(b, p) / (right - left), (int)(right - left)};
     s.mark = timeline_best_mark(p);
-    s.count = classes(p, s.mark);
+    s.count = key_classes(p, s.mark);
     slots_rows(&s.lines, p, &scale);
     find_boxes(&s, &scale);
     s.row_h = fmin(fmax(16, s.lines.n < p->shown ? 16.0 * (double)s.lanes[0] : 0),

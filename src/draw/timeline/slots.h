@@ -5,8 +5,8 @@
  * in order.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef ATTNSCOPE_DRAW_SLOTS_H
-#define ATTNSCOPE_DRAW_SLOTS_H
+#ifndef ATTNSCOPE_DRAW_TIMELINE_SLOTS_H
+#define ATTNSCOPE_DRAW_TIMELINE_SLOTS_H
 
 #include "draw/chart.h"
 
@@ -30,8 +30,7 @@ struct slot_scale {
 /* The column that a moment falls into, at least 0 and at most `columns`. */
 int slot_column(const struct slot_scale *s, double us);
 
-/* Lines for the panel's rows from `from` on. */
-/* Slots that do the same in these columns share a line; false, and nothing to clear, where that takes
+/* Lines for the panel's rows from `from` on. Slots that do the same in these columns share a line; false, and nothing to clear, where that takes
  * more than `most` lines. */
 bool slots_alike(struct slot_lines *out, const struct block_panel *p, int from,
                  const struct slot_scale *s, int most);

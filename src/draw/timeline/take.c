@@ -1,4 +1,4 @@
-/* timeline_take.c - a schedule as the model of its picture, see timeline.h.
+/* take.c - a schedule as the model of its picture, see timeline.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>

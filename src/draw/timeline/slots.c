@@ -1,17 +1,23 @@
 /* slots.c - see slots.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "draw/slots.h"
+#include "draw/timeline/slots.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "draw/timeline.h"
 
 int slot_column(const struct slot_scale *s, double us)
 {
     const double at = (us - s->begin_us) / s->column_us + 1e-6; /* 2.9999999 is 3 */
     return !(at > 0) ? 0 : at < s->columns ? (int)at : s->columns;
+}
+
+int timeline_fit(const struct block_panel *s, int lines)
+{
+    return lines < 1 ? 1 : ((int)s->shown + lines - 1) / lines;
 }
 
 static void begin_lines(struct slot_lines *l, const struct block_panel *p, int from)
