@@ -7,6 +7,7 @@ libattnscope_a_SOURCES += \
 	%D%/lower/address.c %D%/lower/address.h \
 	%D%/lower/merge.c %D%/lower/merge.h \
 	%D%/lower/chain.c \
+	%D%/lower/chain_graph.c %D%/lower/chain_graph.h \
 	%D%/lower/statics.c \
 	%D%/lower/flow.c \
 	%D%/lower/place.c \

@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "sim/code.h"
-#include "sim/flow.h"
+#include "sim/lower/chain_graph.h"
 
 /* Cycles, see chain.h. */
 enum {
@@ -27,17 +27,12 @@ enum {
     LAT_CLUSTER = 200, /* shared memory of another block, and the blocks' meeting */
 };
 
-/* What ptxas does, see chain.h. */
+/* How far is looked. */
 enum {
-    ARM_MOST = 20,      /* instructions of a branch that becomes predicates */
-    UNROLLED = 4,       /* rounds of a loop that it makes one */
-    UNROLL_MOST = 40,   /* machine instructions of such a loop */
     DEPTHS = 3,         /* trips to memory, one after the other, that are told apart in a piece */
-    NEAR_CODE = 768,    /* machine instructions that the nearest cache has room for */
-    FETCH = 2,          /* cycles from one to the next that come from behind it */
+    FETCH = 2,          /* cycles from one instruction to the next where code is far */
     COPY_GROUPS = 8,    /* of cp.async that are kept apart */
     PENDING_MOST = 512, /* registers whose values are under way */
-    NEST_MOST = 32,     /* loops within loops that are told apart */
     LOOKED_AT = 4,      /* rounds of a loop, at most */
     WORK_MOST =
         1 << 24, /* instructions looked at; of foreign code with more each loop is looked at once */
@@ -115,26 +110,9 @@ static double cold_of(const struct way *w)
     return w->length + w->trips * CHAIN_DRAM_MORE;
 }
 
-/* A place of the phase's graph: a block of the function up to its first barrier; the last one is where the phase begins. */
-struct node {
-    uint32_t first, end;
-    bool barrier;     /* it ends with one */
-    bool reached;     /* in this phase */
-    bool head;        /* of a loop of this phase */
-    bool arm, joined; /* becomes predicates; goes on the piece before it */
-    double slots;     /* machine instructions */
-    bool far; /* its loop is more code than the nearest cache has room for, or it is in none */
-    uint32_t order;       /* in reverse postorder */
-    uint32_t up;          /* the header of the loop around it, its own not counted; NONE */
-    uint32_t child, next; /* of its loop, in order */
-    uint32_t height;      /* loops within it */
-};
-#define NONE UINT32_MAX
-
 /* What is the same each time that an instruction comes by. */
 enum kind { PLAIN, LOADS, LDMATRIX, MMA, WMMA, SHUFFLES, VOTES, COPIES, FENCES };
 struct fact {
-    struct statics machine;
     enum kind kind;
     bool store, ordered,
         shared; /* it writes memory, keeps its place among stores; to shared memory */
@@ -149,11 +127,10 @@ struct chain {
     const struct sim_program *p;
     const struct ptx_function *f;
     const struct sim_counts *insn;
-    struct flow *flow;
-    struct fact *fact; /* by opcode */
-    struct use *use;   /* registers of all instructions */
+    struct chain_graph g; /* of the phase */
+    struct fact *fact;    /* by opcode */
+    struct use *use;      /* registers of all instructions */
     size_t uses, uses_cap, *use_from;
-    bool *rolled;      /* by block: its loop is not to be unrolled */
     struct way *ready; /* by register: how its value came about, in piece number `of` */
     uint32_t *of;
     uint32_t number; /* of the piece, from 1; 0: none is open */
@@ -175,9 +152,6 @@ struct chain {
     /* of the instruction: when it can start, and when its result is there */
     struct way start, result;
     /* of the phase */
-    struct node *node; /* of blocks, and where the phase begins */
-    uint32_t root;     /* its node */
-    uint32_t *order, norder, *todo;
     double *weight; /* by first instruction of a node: how often phases that reach it were begun */
     double begun;   /* by so many warps each time */
     struct chain_phase *out; /* NULL: only what goes on behind barriers */
@@ -294,7 +268,6 @@ static struct fact fact_of(const struct ptx_opcode *op)
     f.ordered =
         (f.store || is(op, "ld") || is(op, "ldmatrix")) && !has(op, "param") && !has(op, "nc");
     f.spins = f.kind == FENCES || (is_shared(op) && is(op, "atom") && has(op, "f32"));
-    statics_add(op, 1, &f.machine);
     return f;
 }
 
@@ -404,7 +377,7 @@ static void take(struct chain *c, uint32_t i)
     const struct ptx_insn *in = &c->f->insns[i];
     const struct fact *x = &c->fact[in->op->id];
     const bool own = c->p->insn[i].part_of == i; /* else another makes its access */
-    const double slots = own ? x->machine.total : 0, fetch = c->far ? FETCH : 1;
+    const double slots = own ? c->g.machine[in->op->id].total : 0, fetch = c->far ? FETCH : 1;
     c->start = (struct way){.length = 0};
     for (size_t k = c->use_from[i]; k < c->use_from[i + 1]; k++)
         if (!c->use[k].writes)
@@ -502,233 +475,15 @@ static void close_piece(struct chain *c, struct way *sum)
     c->share = 0;
 }
 
-/* ---- a phase as a graph ---- */
+/* ---- a phase ---- */
 
 static double count_of(const struct chain *c, uint32_t n)
 {
-    const uint32_t first = c->node[n].first;
-    if (c->node[n].end <= first)
+    const uint32_t first = c->g.node[n].first;
+    if (c->g.node[n].end <= first)
         return 0;
     return c->weight[first] > 0 ? (double)c->insn[first].executions / c->weight[first] : 0;
 }
-
-static const struct flow_block *block_of(const struct chain *c, uint32_t n)
-{
-    const uint32_t block =
-        n < c->flow->nblocks ? n : c->flow->block_of[c->node[n].end ? c->node[n].end - 1 : 0];
-    return &c->flow->blocks[block];
-}
-static size_t phase_of(const struct chain *c, int64_t begins)
-{
-    size_t lo = 0, hi = c->phases;
-    while (lo < hi) {
-        const size_t mid = lo + (hi - lo) / 2;
-        if (c->phase[mid].begins < begins)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
-/* Whether a phase ends with the instruction. Where only some warps of the block meet it goes on. */
-static bool ends_phase(const struct chain *c, uint32_t i)
-{
-    const size_t k = c->p->insn[i].barrier ? phase_of(c, i) : c->phases;
-    return k < c->phases && c->phase[k].begins == i;
-}
-
-/* Whether a branch around it is none to the machine: so few instructions become predicated ones. */
-static bool is_arm(const struct chain *c, uint32_t n)
-{
-    const struct flow_block *b = &c->flow->blocks[n];
-    if (n + 1 >= c->flow->nblocks || b->nprev != 1 || b->nnext != 1 || b->next[0] == n ||
-        b->prev[0] == n || c->flow->blocks[b->prev[0]].nnext != 2 || b->end - b->first > ARM_MOST)
-        return false;
-    for (uint32_t i = b->first; i < b->end; i++)
-        if (c->p->insn[i].barrier)
-            return false;
-    return true;
-}
-
-/* Of a block that its predecessors, or branches that become predicates, alone lead to: what they lead to is one piece. */
-static bool is_joined(const struct chain *c, uint32_t n)
-{
-    const struct flow_block *b = &c->flow->blocks[n];
-    uint32_t from = NONE;
-    for (uint32_t i = 0; i < b->nprev; i++) {
-        const uint32_t p = b->prev[i], by = c->node[p].arm ? c->flow->blocks[p].prev[0] : p;
-        if (from != NONE && by != from)
-            return false;
-        from = by;
-    }
-    if (from == NONE || from == n || c->node[from].barrier)
-        return false;
-    const struct flow_block *f = &c->flow->blocks[from];
-    for (uint32_t i = 0; i < f->nnext; i++) /* nothing else leaves it */
-        if (f->next[i] != n && !c->node[f->next[i]].arm)
-            return false;
-    return true;
-}
-
-static void find_nodes(struct chain *c)
-{
-    const struct flow *flow = c->flow;
-    for (uint32_t n = 0; n < flow->nblocks; n++) {
-        struct node *x = &c->node[n];
-        *x = (struct node){.first = flow->blocks[n].first, .end = flow->blocks[n].end};
-        for (uint32_t i = x->first; i < x->end && !x->barrier; i++) {
-            x->slots += c->fact[c->f->insns[i].op->id].machine.total;
-            if (ends_phase(c, i)) {
-                x->barrier = true;
-                x->end = i + 1;
-            }
-        }
-    }
-    for (uint32_t n = 0; n < flow->nblocks; n++)
-        c->node[n].arm = is_arm(c, n);
-    for (uint32_t n = 0; n < flow->nblocks; n++)
-        c->node[n].joined = c->node[n].arm || is_joined(c, n);
-    for (uint32_t i = 0; i < c->f->nlabels; i++)
-        if (c->f->labels[i].nounroll)
-            c->rolled[flow->block_of[c->f->labels[i].insn]] = true;
-}
-
-/* Loops lie in the text as a whole: from their header to the last branch back to it. */
-static void find_far(struct chain *c)
-{
-    const struct flow *flow = c->flow;
-    double *least = xcalloc(flow->nblocks + 1u, sizeof *least),
-           *upto = xcalloc(flow->nblocks + 2u, sizeof *upto);
-    for (uint32_t n = 0; n < flow->nblocks; n++) {
-        upto[n + 1] = upto[n];
-        for (uint32_t i = flow->blocks[n].first; i < flow->blocks[n].end; i++)
-            upto[n + 1] += c->fact[c->f->insns[i].op->id].machine.total;
-        least[n] = INFINITY;
-    }
-    for (uint32_t h = 0; h < flow->nblocks; h++) {
-        uint32_t last = h;
-        bool loop = false;
-        for (uint32_t i = 0; i < flow->blocks[h].nprev; i++)
-            if (flow->blocks[h].prev[i] >= h) {
-                loop = true;
-                last = flow->blocks[h].prev[i] > last ? flow->blocks[h].prev[i] : last;
-            }
-        for (uint32_t n = h; loop && n <= last; n++)
-            least[n] = fmin(least[n], upto[last + 1] - upto[h]);
-    }
-    for (uint32_t n = 0; n < flow->nblocks; n++)
-        c->node[n].far = least[n] > NEAR_CODE;
-    free(least);
-    free(upto);
-}
-
-/* Where the phase begins: the rest of the block behind `from`. */
-static void set_begin(struct chain *c, uint32_t from)
-{
-    struct node *x = &c->node[c->flow->nblocks];
-    const struct flow_block *b = &c->flow->blocks[c->flow->block_of[from]];
-    *x = (struct node){.first = from,
-                       .end = b->end > from ? b->end : from,
-                       .up = c->root,
-                       .child = NONE,
-                       .far = c->node[c->flow->block_of[from]].far};
-    for (uint32_t i = from; i < x->end && !x->barrier; i++)
-        if (ends_phase(c, i)) {
-            x->barrier = true;
-            x->end = i + 1;
-        }
-}
-
-static bool leads_on(const struct chain *c, uint32_t n)
-{
-    return c->node[n].reached && !c->node[n].barrier;
-}
-
-/* Nodes that are reached before the next barrier, in reverse postorder. */
-static void order_nodes(struct chain *c, uint32_t begin)
-{
-    uint32_t depth = 0, n = 0;
-    c->todo[depth++] = begin;
-    c->todo[depth++] = 0;
-    c->node[begin].reached = true;
-    while (depth) {
-        const uint32_t at = c->todo[depth - 2], k = c->todo[depth - 1]++;
-        const struct flow_block *b = block_of(c, at);
-        if (c->node[at].barrier || k >= b->nnext) {
-            c->order[n++] = at;
-            depth -= 2;
-        } else if (!c->node[b->next[k]].reached) {
-            c->node[b->next[k]].reached = true;
-            c->todo[depth++] = b->next[k];
-            c->todo[depth++] = 0;
-        }
-    }
-    for (uint32_t i = 0; i < n / 2; i++) {
-        const uint32_t x = c->order[i];
-        c->order[i] = c->order[n - 1 - i];
-        c->order[n - 1 - i] = x;
-    }
-    for (uint32_t i = 0; i < n; i++)
-        c->node[c->order[i]].order = i;
-    c->norder = n;
-}
-
-/* The outermost loop known so far that n is in, as its header; n itself: none. NONE: too deep. */
-static uint32_t outermost(const struct chain *c, uint32_t n)
-{
-    for (int i = 0; i < NEST_MOST; i++) {
-        if (c->node[n].up == c->root)
-            return n;
-        n = c->node[n].up;
-    }
-    return NONE;
-}
-
-/* What leads to the header's back edges is its loop. */
-static void flood_loop(struct chain *c, uint32_t h, uint32_t ntodo)
-{
-    struct node *head = &c->node[h];
-    head->head = true;
-    while (ntodo) {
-        const uint32_t x = outermost(c, c->todo[--ntodo]);
-        if (x == NONE || x == h || c->node[x].order <= head->order)
-            continue;
-        c->node[x].up = h;
-        if (c->node[x].head && c->node[x].height + 1 > head->height)
-            head->height = c->node[x].height + 1;
-        const struct flow_block *b = &c->flow->blocks[x];
-        for (uint32_t i = 0; i < b->nprev; i++)
-            if (leads_on(c, b->prev[i]))
-                c->todo[ntodo++] = b->prev[i];
-    }
-}
-
-static void find_loops(struct chain *c)
-{
-    for (uint32_t i = c->norder; i-- > 0;) {
-        const uint32_t h = c->order[i];
-        uint32_t ntodo = 0;
-        if (h >= c->flow->nblocks) /* nothing leads to where the phase begins */
-            continue;
-        const struct flow_block *b = &c->flow->blocks[h];
-        bool head = false;
-        for (uint32_t k = 0; k < b->nprev; k++)
-            if (leads_on(c, b->prev[k]) && c->node[b->prev[k]].order >= i) {
-                c->todo[ntodo++] = b->prev[k];
-                head = true;
-            }
-        if (head)
-            flood_loop(c, h, ntodo);
-    }
-    for (uint32_t i = c->norder; i-- > 0;) {
-        struct node *x = &c->node[c->order[i]], *up = &c->node[x->up];
-        x->next = up->child;
-        up->child = c->order[i];
-    }
-}
-
-/* ---- a phase ---- */
 
 static void wait_longer(struct wait *to, const struct wait *w)
 {
@@ -739,7 +494,7 @@ static void wait_longer(struct wait *to, const struct wait *w)
 /* What goes on behind the barrier: the longest of what comes there. */
 static void carry(struct chain *c, uint32_t barrier)
 {
-    const size_t i = phase_of(c, barrier);
+    const size_t i = chain_graph_phase(&c->g, barrier);
     if (!c->carries || i >= c->phases || c->phase[i].begins != barrier)
         return;
     struct state *to = &c->carried[i];
@@ -792,7 +547,7 @@ static void meet(struct chain *c, uint32_t barrier, struct way *sum)
 /* A node, `rounds` times as one; of those around it `all` are executed. */
 static void run_node(struct chain *c, uint32_t n, int rounds, double all, struct way *sum)
 {
-    const struct node *x = &c->node[n];
+    const struct chain_node *x = &c->g.node[n];
     const double count = count_of(c, n), share = fmin(1, count / all);
     if (count <= 0)
         return;
@@ -802,7 +557,7 @@ static void run_node(struct chain *c, uint32_t n, int rounds, double all, struct
     }
     c->work += x->end - x->first;
     c->far = x->far;
-    c->taken = x->arm ? fmin(1, count / count_of(c, block_of(c, n)->prev[0])) : 1;
+    c->taken = x->arm ? fmin(1, count / count_of(c, chain_graph_block(&c->g, n)->prev[0])) : 1;
     for (int k = 0; k < rounds; k++)
         for (uint32_t i = x->first; i < x->end; i++) {
             take(c, i);
@@ -822,8 +577,8 @@ static void run_loop(struct chain *c, uint32_t h, double all, struct way *sum);
 
 static void run_region(struct chain *c, uint32_t region, double all, struct way *sum)
 {
-    for (uint32_t n = c->node[region].child; n != NONE; n = c->node[n].next) {
-        if (c->node[n].head)
+    for (uint32_t n = c->g.node[region].child; n != CHAIN_NONE; n = c->g.node[n].next) {
+        if (c->g.node[n].head)
             run_loop(c, n, all, sum);
         else
             run_node(c, n, 1, all, sum);
@@ -833,26 +588,19 @@ static void run_region(struct chain *c, uint32_t region, double all, struct way 
 /* How often a loop is begun. */
 static double entries_of(const struct chain *c, uint32_t h, double count)
 {
-    const struct flow_block *b = &c->flow->blocks[h];
-    const uint32_t begin = c->order[0];
+    const struct flow_block *b = &c->g.flow->blocks[h];
+    const uint32_t begin = c->g.order[0];
     double entries = begin == h ? c->begun : 0;
-    if (begin != h && begin >= c->flow->nblocks && leads_on(c, begin)) {
-        const struct flow_block *from = block_of(c, begin);
+    if (begin != h && begin >= c->g.flow->nblocks && chain_graph_leads_on(&c->g, begin)) {
+        const struct flow_block *from = chain_graph_block(&c->g, begin);
         for (uint32_t i = 0; i < from->nnext; i++)
             entries += from->next[i] == h ? count_of(c, begin) : 0;
     }
     for (uint32_t i = 0; i < b->nprev; i++)
-        if (leads_on(c, b->prev[i]) && c->node[b->prev[i]].order < c->node[h].order)
+        if (chain_graph_leads_on(&c->g, b->prev[i]) &&
+            c->g.node[b->prev[i]].order < c->g.node[h].order)
             entries += count_of(c, b->prev[i]);
     return entries > 0 && entries < count ? entries : count;
-}
-
-/* Rounds of a loop that ptxas makes one: of a straight one, where nobody forbids it. */
-static int unrolled(const struct chain *c, uint32_t h, double turns)
-{
-    const struct node *x = &c->node[h];
-    const bool can = x->child == NONE && !c->rolled[h] && x->slots <= UNROLL_MOST;
-    return can ? (int)fmax(1, fmin(UNROLLED, turns)) : 1;
 }
 
 /* The first round, and the second for all further ones: it finds under way what the first has begun. Where groups of copies
@@ -863,7 +611,7 @@ static void run_loop(struct chain *c, uint32_t h, double all, struct way *sum)
     if (count <= 0)
         return;
     const double entries = entries_of(c, h, count), share = fmin(1, entries / all);
-    const int rounds = unrolled(c, h, count / entries);
+    const int rounds = chain_graph_unrolled(&c->g, h, count / entries);
     const double turns = count / entries / rounds;
     close_piece(c, sum);
     for (double left = turns, k = 0, last = 0; left > 0 && !last; k++) {
@@ -871,7 +619,7 @@ static void run_loop(struct chain *c, uint32_t h, double all, struct way *sum)
         run_node(c, h, rounds, count, &round);
         run_region(c, h, count, &round);
         close_piece(c, &round);
-        last = left <= 1 || c->node[h].height >= TWICE_MOST || c->work > WORK_MOST ||
+        last = left <= 1 || c->g.node[h].height >= TWICE_MOST || c->work > WORK_MOST ||
                k + 1 >= LOOKED_AT || (k > 0 && c->now.groups < 2);
         add_way(sum, &round, share * (last ? left : 1));
         left--;
@@ -891,37 +639,18 @@ static void drain(struct chain *c, struct way *sum)
 
 static void add_machine(struct chain *c, struct chain_phase *out, double times)
 {
-    for (uint32_t k = 0; k < c->norder; k++) {
-        const uint32_t n = c->order[k];
-        const struct node *x = &c->node[n];
+    for (uint32_t k = 0; k < c->g.norder; k++) {
+        const uint32_t n = c->g.order[k];
+        const struct chain_node *x = &c->g.node[n];
         const double count = times * count_of(c, n);
         struct statics s = {.total = 0};
         for (uint32_t i = x->first; i < x->end; i++)
             if (c->p->insn[i].part_of == i)
-                add_statics(&s, &c->fact[c->f->insns[i].op->id].machine);
+                add_statics(&s, &c->g.machine[c->f->insns[i].op->id]);
         for (int i = 0; i < SIM_PIPE_COUNT; i++)
             out->machine.pipe[i] += count * s.pipe[i];
         out->machine.total += count * s.total;
     }
-}
-
-/* The graph of phase i. */
-static void draw_phase(struct chain *c, size_t i)
-{
-    const uint32_t nblocks = c->flow->nblocks,
-                   from = c->phase[i].begins < 0 ? 0 : (uint32_t)c->phase[i].begins + 1,
-                   block = c->flow->block_of[from];
-    for (uint32_t n = 0; n <= c->root; n++) {
-        struct node *x = &c->node[n];
-        x->reached = x->head = false;
-        x->up = c->root;
-        x->child = NONE;
-        x->height = 0;
-    }
-    if (c->flow->blocks[block].first != from)
-        set_begin(c, from);
-    order_nodes(c, c->flow->blocks[block].first == from ? block : nblocks);
-    find_loops(c);
 }
 
 static void run_phase(struct chain *c, size_t i)
@@ -929,7 +658,7 @@ static void run_phase(struct chain *c, size_t i)
     struct way sum = {.length = 0};
     c->share = 0;
     copy_state(&c->now, &c->carried[i]);
-    run_region(c, c->root, c->begun, &sum);
+    run_region(c, c->g.root, c->begun, &sum);
     close_piece(c, &sum);
     drain(c, &sum);
     if (!c->out)
@@ -950,12 +679,12 @@ static void run_all(struct chain *c, double *weight, struct chain_phase *out)
             const int64_t at = c->phase[i].begins;
             if (!(times > 0))
                 continue;
-            draw_phase(c, i);
+            chain_graph_draw(&c->g, i);
             c->begun = (double)c->insn[at < 0 ? 0 : at].executions / times;
             c->carries = turn == 1;
             c->out = turn == 2 ? out : NULL;
-            for (uint32_t k = 0; turn == 0 && k < c->norder; k++)
-                weight[c->node[c->order[k]].first] += times;
+            for (uint32_t k = 0; turn == 0 && k < c->g.norder; k++)
+                weight[c->g.node[c->g.order[k]].first] += times;
             if (turn && c->begun > 0)
                 run_phase(c, i);
         }
@@ -985,15 +714,6 @@ static void learn(struct chain *c)
 
 static void make_room(struct chain *c)
 {
-    const uint32_t nblocks = c->flow->nblocks;
-    size_t edges = 0;
-    for (uint32_t n = 0; n < nblocks; n++)
-        edges += c->flow->blocks[n].nprev;
-    c->root = nblocks + 1;
-    c->node = xcalloc(nblocks + 2u, sizeof *c->node);
-    c->order = xcalloc(nblocks + 2u, sizeof *c->order);
-    c->todo = xcalloc(2 * (nblocks + 2u) + 2 * edges, sizeof *c->todo);
-    c->rolled = xcalloc(nblocks + 1u, sizeof *c->rolled);
     c->ready = xcalloc(c->f->nregs + 1u, sizeof *c->ready);
     c->of = xcalloc(c->f->nregs + 1u, sizeof *c->of);
     c->wrote = xcalloc(c->f->nregs + 1u, sizeof *c->wrote);
@@ -1010,15 +730,11 @@ static void chain_free(struct chain *c)
     free(c->fact);
     free(c->use);
     free(c->use_from);
-    free(c->node);
-    free(c->order);
-    free(c->todo);
-    free(c->rolled);
     free(c->ready);
     free(c->of);
     free(c->wrote);
     free(c->weight);
-    flow_free(c->flow);
+    chain_graph_clear(&c->g);
 }
 
 enum status chain_phases(const struct sim_program *p, const struct sim_counts *insn,
@@ -1027,13 +743,11 @@ enum status chain_phases(const struct sim_program *p, const struct sim_counts *i
 {
     struct chain c = {.p = p, .f = p->function, .insn = insn, .phase = phase, .phases = phases};
     memset(out, 0, phases * sizeof *out);
-    const enum status st = flow_new(c.f, &c.flow, err);
+    const enum status st = chain_graph_new(&c.g, p, phase, phases, err);
     if (st != ST_OK)
         return st;
     learn(&c);
     make_room(&c);
-    find_nodes(&c);
-    find_far(&c);
     run_all(&c, c.weight, out);
     chain_free(&c);
     return ST_OK;
