@@ -244,6 +244,74 @@ static void finds_missing_copies(void)
     }
 }
 
+/* What an earlier run has left must not stand in for what does not come: the second run has the same inputs. */
+static void finds_copies_missing_later(void)
+{
+    enum { COPIES = 24 };
+    for (int k = 1; k <= COPIES; k++) {
+        struct rig r;
+        struct err err;
+        char text[96];
+        snprintf(text, sizeof text, "%s,cuMemcpyPeerAsync:%d=skip", script, COPIES + k);
+        CU_ASSERT_EQUAL_FATAL(
+            rig_open(&r, text, NULL, "S=64 H=2 D=32 f16 causal", "fa2", "0123", RING_ZIGZAG, &err),
+            ST_OK);
+        CU_ASSERT_EQUAL(backend_cuda.run(r.b, r.slot, &err), ST_OK);
+        CU_ASSERT_EQUAL(backend_cuda.run(r.b, r.slot, &err), ST_FAIL);
+        rig_close(&r);
+    }
+}
+
+/* Nor what the links were tried with: three times the first exchange, before the first sample. */
+static void finds_copies_missing_in_a_sample(void)
+{
+    enum { COPIES = 24, TRIED = 3 * 8 };
+    for (int k = 1; k <= COPIES; k++) {
+        struct rig r;
+        struct err err;
+        double seconds, mhz;
+        char text[96];
+        snprintf(text, sizeof text, "%s,cuMemcpyPeerAsync:%d=skip", script, COPIES + TRIED + k);
+        CU_ASSERT_EQUAL_FATAL(
+            rig_open(&r, text, NULL, "S=64 H=2 D=32 f16 causal", "fa2", "0123", RING_ZIGZAG, &err),
+            ST_OK);
+        CU_ASSERT_EQUAL_FATAL(backend_cuda.run(r.b, r.slot, &err), ST_OK);
+        CU_ASSERT_EQUAL_FATAL(backend_cuda.prepare(r.b, r.slot, 7, 1, &err), ST_OK);
+        CU_ASSERT_EQUAL_FATAL(backend_cuda.sample(r.b, r.slot, 1, &seconds, &mhz, &err), ST_OK);
+        CU_ASSERT_EQUAL(backend_cuda.inspect(r.b, r.slot, true, &err), ST_FAIL);
+        rig_close(&r);
+    }
+}
+
+/* Once NCCL has failed nothing waits for what will not come, nor does it at the end. */
+static void leaves_what_nccl_broke(void)
+{
+    static const struct {
+        const char *script, *nccl, *says;
+    } cases[] = {{"", "send=2", "ncclSend"},
+                 {"", "end=2", "ncclGroupEnd"},
+                 {",cuStreamQuery:1=600", "async=6", "NCCL: unhandled error"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct rig r;
+        struct err err;
+        char text[96];
+        void *nccl = dlopen(getenv("ATTNSCOPE_LIBNCCL"), RTLD_NOW | RTLD_LOCAL);
+        fake_number_fn *hangs = (fake_number_fn *)dlsym(nccl, "fake_nccl_hangs");
+        const int before = hangs();
+        snprintf(text, sizeof text, "%s%s", script, cases[i].script);
+        CU_ASSERT_EQUAL_FATAL(rig_open(&r, text, cases[i].nccl, "S=64 H=2 D=32 f16", "fa2", "0123",
+                                       RING_ZIGZAG, &err),
+                              ST_OK);
+        CU_ASSERT_EQUAL(backend_cuda.run(r.b, r.slot, &err), ST_FAIL);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.text, cases[i].says));
+        CU_ASSERT(backend_cuda.spent(r.b));
+        CU_ASSERT_EQUAL(backend_cuda.run(r.b, r.slot, &err), ST_FAIL);
+        rig_close(&r);
+        CU_ASSERT_EQUAL(hangs(), before);
+        dlclose(nccl);
+    }
+}
+
 static bool prepare(const char *folder)
 {
     char *cuda = xasprintf("%s/fakecuda.so", getenv("ATTNSCOPE_FAKECUDA")),
@@ -267,6 +335,9 @@ int main(void)
         {"times: from the first to the last, and of each", times_from_first_to_last},
         {"waits that are left out", finds_missing_waits},
         {"copies that are left out", finds_missing_copies},
+        {"copies that are left out later", finds_copies_missing_later},
+        {"copies that are left out of a sample", finds_copies_missing_in_a_sample},
+        {"NCCL that has failed is left alone", leaves_what_nccl_broke},
     };
     const int rc = home_run("cuda_ring", prepare, tests, sizeof tests / sizeof *tests);
     registry_free(registry);

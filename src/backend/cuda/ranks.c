@@ -173,7 +173,7 @@ enum status ranks_open(struct ranks *r, struct gpu *first, const int *devices, i
 
 static bool usable(const struct ranks *r)
 {
-    bool all = true;
+    bool all = !r->first || !r->first->spent;
     for (int i = 0; i < r->count; i++)
         all = all && !r->rank[i].gpu.spent;
     return all;
@@ -235,6 +235,27 @@ static cu_result copy_one(struct ranks *r, const struct nccl_send *s)
                : from->api.copy_peer(s->dst, to->context, s->src, from->context, s->bytes, stream);
 }
 
+/* What was queued may wait for ever for what does not come any more: nothing of these GPUs is called again. */
+static void spend_all(struct ranks *r)
+{
+    static const char why[] = "NCCL has failed";
+    for (int i = 0; i < r->count; i++)
+        if (!r->rank[i].gpu.spent)
+            r->rank[i].gpu.spent = xstrdup(why);
+    if (!r->first->spent)
+        r->first->spent = xstrdup(why);
+}
+
+static enum status nccl_said(struct ranks *r, const char *who, enum status st, struct err *err)
+{
+    if (st == ST_OK)
+        return st;
+    spend_all(r);
+    if (err)
+        err_prefix(err, "%s", who);
+    return st;
+}
+
 enum status ranks_queue(struct ranks *r, const char *who, const struct nccl_send *sends, int n,
                         struct err *err)
 {
@@ -249,11 +270,7 @@ enum status ranks_queue(struct ranks *r, const char *who, const struct nccl_send
         return st;
     }
     st = nccl_queue(r->nccl, sends, n, streams, err);
-    if (st != ST_OK && !r->first->spent) /* what was queued before it may wait for ever */
-        r->first->spent = xstrdup("NCCL has failed");
-    if (st != ST_OK && err)
-        err_prefix(err, "%s", who);
-    return st;
+    return nccl_said(r, who, st, err);
 }
 
 static void rest(void)
@@ -276,7 +293,7 @@ static enum status watch(struct ranks *r, const char *who, bool *busy, struct er
                 return rank_check(r, i, who, "cuStreamQuery", result, err);
         }
     }
-    return *busy && r->nccl ? nccl_healthy(r->nccl, err) : ST_OK;
+    return *busy && r->nccl ? nccl_said(r, who, nccl_healthy(r->nccl, err), err) : ST_OK;
 }
 
 enum status ranks_sync(struct ranks *r, const char *who, struct err *err)

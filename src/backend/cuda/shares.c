@@ -129,7 +129,7 @@ enum status shares_put(struct shares *x, uint64_t turn, struct err *err)
             st = put(x, i, TENSOR_V, m->kv[0][1], turn, err);
         const struct gpu *g = rank_enter(x->ranks, i);
         cu_result r = st == ST_OK ? poison_output(x, i, g) : CU_SUCCESS;
-        if (r == CU_SUCCESS)
+        if (st == ST_OK && r == CU_SUCCESS)
             r = poison_coming(x, i, g);
         if (st == ST_OK)
             st = rank_check(x->ranks, i, x->kernel, "cuMemsetD8Async", r, err);
