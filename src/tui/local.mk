@@ -8,7 +8,7 @@ BUILT_SOURCES += screen_table.h
 CLEANFILES += screen_table.h
 
 libattnscope_ui_a_SOURCES += \
-  %D%/app/app.h %D%/app/app.c %D%/app/drive.h %D%/app/drive.c \
+  %D%/app/ahead.h %D%/app/ahead.c %D%/app/app.h %D%/app/app.c %D%/app/drive.h %D%/app/drive.c \
   %D%/kit/clip.h %D%/kit/clip.c \
   %D%/kit/codeview.h %D%/kit/codeview.c \
   %D%/screens/compare.c \

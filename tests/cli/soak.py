@@ -358,22 +358,20 @@ class Screen(Session):
         return self.kill_one(signal.SIGKILL, lambda name: "attnscope" in name)
 
     def end(self):
-        """What is being done takes no keys but Ctrl-C: who finds the screen still there types it again."""
+        """Typed once: while something is being done keys wait for its end."""
         self.ending = True
         self.typist.join(STUCK_S + 10)
-        for _ in range(4):
-            try:
-                self.put("\x1b")
-                time.sleep(0.5)
-                self.put(":quit\r")
-            except OSError:
-                pass
-            try:
-                return self.process.wait(15)
-            except subprocess.TimeoutExpired:
-                continue
-        self.process.kill()
-        return None
+        try:
+            self.put("\x1b")
+            time.sleep(0.5)
+            self.put(":quit\r")
+        except OSError:
+            pass
+        try:
+            return self.process.wait(60)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            return None
 
 
 # ---- the watch ----

@@ -287,6 +287,23 @@ static void test_lesson(void)
     }
 }
 
+/* Keys that come while a command runs, and while it ends: the terminal keeps them. */
+static void test_ahead(void)
+{
+    for (int i = 0; i < 8; i++) {
+        start();
+        pty_send(pty, "check naive S=16 H=1 D=16 f32 backend=cpu\r");
+        usleep((useconds_t)(i * 40000));
+        for (const char *c = "quit\r"; *c; c++) {
+            pty_send(pty, (char[2]){*c});
+            pty_read(pty, i * 4);
+        }
+        CU_ASSERT_TRUE(pty_ended(pty, LONG_MS));
+        CU_ASSERT_TRUE(pty_modes_restored(pty));
+        pty_free(pty);
+    }
+}
+
 static const struct tap_test tests[] = {
     {"Tab completes, twice lists with descriptions", test_completion},
     {"history, also of another session", test_history},
@@ -299,6 +316,7 @@ static const struct tap_test tests[] = {
     {"signals that end it give the terminal back", test_ends},
     {"signals that are errors to report", test_reported},
     {"Ctrl-C leaves a lesson, however early it comes", test_lesson},
+    {"keys typed while a command runs", test_ahead},
 };
 
 int main(void)

@@ -250,6 +250,25 @@ enum status app_set(struct app *a, const char *line)
     return st;
 }
 
+/* Lines that were typed ahead may follow each other before a frame is drawn: then all that they printed. */
+static void show_output(struct app *a, const char *line, const char *text)
+{
+    if (a->unseen.len)
+        str_addf(&a->unseen, "\n> %s\n", line);
+    str_add(&a->unseen, text);
+    app_popup(a, line, str_text(&a->unseen));
+}
+
+/* It is not closed by an Enter that was pressed before anybody saw it. */
+static void spare_output(struct app *a)
+{
+    const struct keyrow *row;
+    while (popup_is_open(&a->popup) &&
+           (row = keymap_find(&a->keys, app_valid_keys(a), ahead_first(&a->ahead))) != NULL &&
+           row->b.closes)
+        (void)ahead_next(&a->ahead);
+}
+
 enum status app_command(struct app *a, const char *line)
 {
     struct str out = {0};
@@ -261,13 +280,16 @@ enum status app_command(struct app *a, const char *line)
     if (a->screen->shown && !a->quit)
         a->screen->shown(app_screen(a)); /* goes on with what it was at */
     if (has_text(&out))
-        app_popup(a, line,
-                  a->blank && veil_measured(a->session, line, ever) ? VEIL_TEXT : str_text(&out));
+        show_output(a, line,
+                    a->blank && veil_measured(a->session, line, ever) ? VEIL_TEXT : str_text(&out));
+    spare_output(a);
     if (st != ST_OK && err.text[0])
         app_message(a, st == ST_CANCELLED ? ROLE_WARN : ROLE_BAD, "%s", err.text);
     if (st == ST_USAGE) { /* nothing typed is lost: the cursor stands on the word */
         app_prompt(a, line);
         prompt_set_cursor(err.at);
+        if (ahead_clear(&a->ahead))
+            app_message(a, ROLE_BAD, "%s; typed keys are dropped", err.text);
     }
     str_free(&out);
     return st;
@@ -315,5 +337,8 @@ void app_run_row(struct app *a, const struct keyrow *row)
 
 static void prompt_line_done(void *ctx, const char *line)
 {
-    app_line(ctx, line);
+    struct app *a = ctx;
+    if (!a->unseen.len)
+        popup_close(&a->popup); /* what was read while the line was typed */
+    app_line(a, line);
 }

@@ -7,6 +7,7 @@
 #include "base/sha256.h"
 #include "command/session.h"
 #include "tui/app/keymap.h"
+#include "tui/app/ahead.h"
 #include "tui/app/history.h"
 #include "tui/kit/marks.h"
 #include "tui/kit/pane.h"
@@ -113,8 +114,10 @@ struct app {
     char consent_name[64],
         consent_hash[SHA256_HEX + 1]; /* what the user is asked about: menu_consent() */
     struct job *waiting;              /* a typed command waits for this job */
-    char *doing;                      /* as it says in its own words, or NULL */
-    int64_t ctrl_c_ms;                /* of the last Ctrl-C with nothing to cancel */
+    struct ahead ahead;               /* keys pressed since */
+    struct str unseen; /* what commands printed that is in the popup, but was not drawn yet */
+    char *doing;       /* as it says in its own words, or NULL */
+    int64_t ctrl_c_ms; /* of the last Ctrl-C with nothing to cancel */
     int exit_status;
     bool quit;
 };
@@ -192,8 +195,10 @@ void app_keys(struct keymap *m, const struct screen_ops *const *screens);
 bool app_key_topic(const struct screen_ops *const *screens, size_t i, struct topic *out);
 /* The manual's section on them, in mdoc. */
 void app_keys_manual(const struct screen_ops *const *screens, struct str *out);
-/* A key was pressed: for the prompt, the popup, the screen, or one that they share. */
+/* A key was pressed: for the prompt, the popup, the screen, or one that they share; while a command runs, for later. */
 void app_key(struct app *a, int key);
+/* While a command runs: takes the few keys that are heard then, and keeps the others. True: it cancels. */
+bool app_key_meanwhile(struct app *a, int key);
 
 /* ---- drawing: frame.c ---- */
 

@@ -125,12 +125,27 @@ const struct keyrow *app_footer_at(const struct app *a, const struct canvas *c, 
     return x > 0 ? keymap_footer_at(&f, x - 1) : NULL;
 }
 
+/* At the right, over the end of what is being done. */
+static void draw_ahead(const struct app *a, struct canvas *c, struct rect command)
+{
+    static const char *const label = "  typed (Esc drops): ";
+    struct str s = {0};
+    if (ahead_first(&a->ahead) == TK_NONE)
+        return;
+    str_add(&s, label);
+    ahead_text(&a->ahead, command.w / 2 - str_width(label), &s);
+    const int w = str_width(str_text(&s));
+    canvas_text(c, command.x + command.w - w - 1, command.y, w, ROLE_KEY, str_text(&s));
+    str_free(&s);
+}
+
 void app_draw_footer(struct app *a, struct canvas *c, struct rect command, struct rect footer)
 {
     struct str s = {0};
     const char *line = app_shown_command(a);
     if (a->waiting) {
         canvas_text(c, 1, command.y, -1, ROLE_ACCENT, progress_text(a, &s));
+        draw_ahead(a, c, command);
     } else if (a->message) {
         canvas_text(c, 1, command.y, -1, a->message_role, a->message);
     } else if (line) {

@@ -32,6 +32,7 @@ struct binding {
     key_offered_fn *offered; /* NULL: always */
     bool over;               /* of a shared row: also in what lies over a screen */
     bool waits;              /* heard while a command waits; the others are not */
+    bool closes;             /* what lies over a screen: not heard before that was drawn */
     bool way_out;            /* always in the footer, last */
 };
 

@@ -268,13 +268,13 @@ static void open_row(void *ctx, int arg)
 
 // clang-format off
 static const struct binding text_keys[] = {
-    {.keys = {TK_ESC, 'q', TK_ENTER, KEY_CTRL('c')}, .does = "back", .act = close_popup, .footer = "close", .help = "close"},
+    {.keys = {TK_ESC, 'q', TK_ENTER, KEY_CTRL('c')}, .does = "back", .act = close_popup, .footer = "close", .help = "close", .closes = true},
     {.does = NULL},
 };
 
 static const struct binding menu_keys[] = {
     {.keys = {TK_ENTER}, .does = "open", .act = open_row, .footer = "choose", .help = "choose it, or type its value"},
-    {.keys = {TK_ESC, 'q', KEY_CTRL('c')}, .does = "back", .act = close_popup, .footer = "close", .help = "close"},
+    {.keys = {TK_ESC, 'q', KEY_CTRL('c')}, .does = "back", .act = close_popup, .footer = "close", .help = "close", .closes = true},
     {.does = NULL},
 };
 
@@ -282,7 +282,7 @@ static const struct binding shared_keys[] = {
     {.keys = {'x'}, .does = "explain", .act = explain, .footer = "explain", .help = "each figure: formula with the values put in"},
     {.keys = {TK_TAB}, .does = "pane-next", .act = focus, .arg = 1, .footer = "pane", .help = "next pane"},
     {.keys = {TK_BTAB}, .does = "pane-previous", .act = focus, .arg = -1, .help = "previous pane"},
-    {.keys = {':'}, .does = "command", .act = type_command, .footer = "command", .help = "type a command; Tab completes, Up recalls"},
+    {.keys = {':'}, .does = "command", .act = type_command, .footer = "command", .help = "type a command; Tab completes, Up recalls", .over = true},
     {.keys = {KEY_CTRL('p')}, .does = "go-to", .act = go_to, .help = "go to a kernel, GPU, shape: type a part of it", .over = true},
     {.keys = {'?', TK_F1}, .does = "help", .act = help, .footer = "help", .help = "this list"},
     {.keys = {TK_UP, 'k'}, .does = "up", .act = move, .arg = MOVE_UP, .help = "up", .over = true},
@@ -432,7 +432,10 @@ void app_keys_manual(const struct screen_ops *const *screens, struct str *out)
             ".Sh SCREEN KEYS\n"
             "A key of the full screen runs the command after the colon, or the function named;\n"
             "the file\n.Pa keys\nbelow gives them other keys.\n"
-            "The digit of a tab shows its screen.\n");
+            "The digit of a tab shows its screen.\n"
+            "Keys pressed while a command runs wait above the footer and are played when it has "
+            "ended;\n"
+            "Esc drops them, so does Ctrl-C, which cancels the command.\n");
     for (int s = 0; screens[s]; s++)
         for (int k = 0; k < SCREEN_MODES && screens[s]->keys[k]; k++)
             md_screen(screens[s], k, out);
@@ -458,15 +461,18 @@ static void press(struct app *a, int key)
                     key >= TK_OTHER ? "that key" : keymap_key_name(key, buf));
 }
 
-/* While a typed command waits for its job, the screen answers but nothing else can be started. */
-static void waiting_key(struct app *a, int key)
+/* The screen answers, but nothing else can be started: other keys wait for the end. */
+bool app_key_meanwhile(struct app *a, int key)
 {
-    if (key == KEY_CTRL('c'))
-        job_cancel(a->waiting);
+    if (key == KEY_CTRL('c') || key == TK_ESC)
+        (void)ahead_clear(&a->ahead);
     else if (key == KEY_CTRL('l'))
         tty_redraw(a->tty);
     else if (key == KEY_CTRL('z'))
         tty_suspend(a->tty);
+    else if (key != TK_MOUSE && !ahead_add(&a->ahead, key))
+        app_message(a, ROLE_WARN, "%d keys wait already; this one is lost", AHEAD_MAX);
+    return key == KEY_CTRL('c');
 }
 
 /* ---- mouse ---- */
@@ -502,7 +508,7 @@ static void mouse(struct app *a)
 {
     struct tty_mouse m = tty_mouse(a->tty);
     if (a->waiting)
-        return;
+        return; /* nor kept: where it points at is another place by then */
     if (prompt_is_open()) {
         m.wheel ? prompt_wheel(m.wheel) : (void)prompt_click(m.x, m.y);
         return;
@@ -518,8 +524,10 @@ void app_key(struct app *a, int key)
     snprintf(a->pressed, sizeof a->pressed, "%s", key >= TK_MOUSE ? "" : keymap_key_name(key, buf));
     if (key == TK_MOUSE)
         mouse(a);
+    else if (a->waiting && app_key_meanwhile(a, key))
+        job_cancel(a->waiting);
     else if (a->waiting)
-        waiting_key(a, key);
+        return;
     else if (prompt_is_open())
         prompt_key(key);
     else

@@ -66,6 +66,7 @@ void app_draw(struct app *a)
         a->screen->draw(app_screen(a), c);
         if (popup_is_open(&a->popup))
             popup_draw(&a->popup, c);
+        str_clear(&a->unseen);
         if (prompt_is_open()) {
             draw_prompt_error(a, c);
             y = prompt_row(c).y;
@@ -91,9 +92,16 @@ static int frame_wait(const struct app *a)
 
 /* ---- events ---- */
 
+/* Those that a command left behind, then those that come. */
+static int next_key(struct app *a)
+{
+    const int key = a->waiting ? TK_NONE : ahead_next(&a->ahead);
+    return key == TK_NONE ? tty_key(a->tty) : key;
+}
+
 static void read_keys(struct app *a)
 {
-    for (int key; !a->quit && (key = tty_key(a->tty)) != TK_NONE;)
+    for (int key; !a->quit && (key = next_key(a)) != TK_NONE;)
         app_key(a, key);
 }
 
@@ -185,13 +193,14 @@ void app_turn(struct app *a)
         timeout = least(timeout, LOOK_MS);
     if (a->screen->timeout_ms && !a->waiting && !a->frozen)
         timeout = least(timeout, a->screen->timeout_ms(app_screen(a)));
-    if (poll(fds, (nfds_t)n, timeout) < 0)
+    const bool played = !a->waiting && ahead_first(&a->ahead) != TK_NONE;
+    if (poll(fds, (nfds_t)n, played ? 0 : timeout) < 0)
         fds[0].revents = fds[1].revents = 0; /* interrupted: the pipe tells by what, next turn */
     for (int s; (s = signals_next()) != 0;)
         on_signal(a, s);
     if (fds[0].revents & POLLOUT)
         tty_flush(a->tty);
-    if (fds[0].revents & POLLIN)
+    if (played || fds[0].revents & POLLIN)
         read_keys(a);
     if (fds[0].revents & (POLLHUP | POLLERR | POLLNVAL))
         on_signal(a, SIGHUP); /* the terminal is gone */
@@ -235,7 +244,7 @@ static bool on_cancelled(void *ctx)
     for (int s; (s = signals_next()) != 0;)
         on_signal(a, s);
     for (int key; (key = tty_key(a->tty)) != TK_NONE;)
-        stop |= key == KEY_CTRL('c');
+        stop |= app_key_meanwhile(a, key);
     return stop || a->quit;
 }
 
@@ -313,6 +322,8 @@ void app_end(struct app *a)
     free(a->ran);
     free(a->doing);
     free(a->find);
+    ahead_free(&a->ahead);
+    str_free(&a->unseen);
     str_free(&a->log);
     canvas_free(a->canvas);
     a->session->front = a->front;

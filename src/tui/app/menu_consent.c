@@ -80,6 +80,7 @@ void menu_consent(struct app *a)
     char *title = xasprintf(
         "Run %s, which is %s?", k->name,
         consent_class(k, consent_side(k), NULL) == CLASS_PYTHON ? "Python" : "native code");
+    (void)ahead_clear(&a->ahead); /* nobody says yes to what was not shown yet */
     popup_open_menu(&a->popup, title, &ops, a);
     free(title);
     a->urgent = true;
