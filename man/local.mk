@@ -5,7 +5,7 @@ man_MANS = %D%/attnscope.1
 	sed -e '/^@COMMANDS@$$/{' -e 'r $@.part' -e 'd' -e '}' $(srcdir)/%D%/attnscope.1.in > $@.tmp && \
 	rm -f $@.part && mv $@.tmp $@
 CLEANFILES += %D%/attnscope.1
-EXTRA_DIST += %D%/attnscope.1.in %D%/SCREENS.md
+EXTRA_DIST += %D%/attnscope.1.in %D%/SCREENS.md %D%/REMOTE.md
 
 man_MANS += %D%/attnscope-lesson.5
 EXTRA_DIST += %D%/attnscope-lesson.5

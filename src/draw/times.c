@@ -52,10 +52,11 @@ static void times_cells(struct canvas *c, struct rect r, const void *model,
         name = str_width(s->items[i].name) + 2 > name ? str_width(s->items[i].name) + 2 : name;
     name = name > r.w / 3 ? r.w / 3 : name;
     int note = 0;
-    for (int i = 0; i < s->n && r.w >= NOTE_FROM;
-         i++) /* what sets rows apart, where there is room */
+    for (int i = 0; i < s->n; i++) /* what sets rows apart, where there is room */
         if (s->items[i].note && str_width(s->items[i].note) + 2 > note)
             note = str_width(s->items[i].note) + 2;
+    if (r.w < NOTE_FROM && note > r.w / 4)
+        note = 0;
     note = note > r.w / 3 ? r.w / 3 : note;
     const int at = name + note;
     if (r.w < 30 || r.h < 1 || !range_known(&range))

@@ -52,12 +52,39 @@ static bool is_twice(const struct sheet *sh, const struct row *row)
     return false;
 }
 
+/* Is it a word of every row's shape? */
+static bool all_have(const struct sheet *sh, const char *word, size_t len)
+{
+    bool all = true;
+    for (size_t i = 0; i < sh->rows.n && all; i++) {
+        const char *at = row_text(sheet_row(sh, i), "shape");
+        for (all = false; at && *at && !all; at += strspn(at, " ")) {
+            const size_t n = strcspn(at, " ");
+            all = n == len && !memcmp(at, word, len);
+            at += n;
+        }
+    }
+    return all;
+}
+
+/* "S=256": of a row's shape what not all rows have. */
+static void add_shape_note(const struct sheet *sh, const char *shape, struct str *out)
+{
+    for (size_t len; *shape; shape += len, shape += strspn(shape, " ")) {
+        len = strcspn(shape, " ");
+        if (!all_have(sh, shape, len))
+            str_addf(out, "%s%.*s", out->len ? " " : "", (int)len, shape);
+    }
+}
+
 /* What sets a row apart besides its kernel; NULL: nothing. */
 static char *item_note(const struct sheet *sh, const struct row *row)
 {
-    static const char *const fields[] = {"shape", "l2",           "backend", "device",
+    static const char *const fields[] = {"l2",    "backend",      "host", "device",
                                          "input", "predicted_on", NULL};
     struct str s = {0};
+    if (row_text(row, "shape"))
+        add_shape_note(sh, row_text(row, "shape"), &s);
     for (const char *const *f = fields; *f; f++)
         if (row_text(row, *f) && any_differs(sh, *f))
             str_addf(&s, "%s%s", s.len ? ", " : "", row_text(row, *f));

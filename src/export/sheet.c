@@ -246,6 +246,20 @@ static void add_names(const struct sheet *sh, const char *field, add_name_fn *ad
     }
 }
 
+/* "NVIDIA H200 on box". */
+static void add_devices(const struct sheet *sh, struct caption *c)
+{
+    for (size_t i = 0; i < sh->rows.n; i++) {
+        char *name = row_clean(sheet_row(sh, i), "device"),
+             *host = row_clean(sheet_row(sh, i), "host"),
+             *where = name && host ? xasprintf("%s on %s", name, host) : NULL;
+        caption_device(c, where ? where : name);
+        free(where);
+        free(host);
+        free(name);
+    }
+}
+
 void sheet_caption(const struct sheet *sh, struct caption *c)
 {
     const char *origin = row_origin(sheet_row(sh, 0));
@@ -254,7 +268,7 @@ void sheet_caption(const struct sheet *sh, struct caption *c)
             origin = "-";
     c->shape = clean_copy(sheet_common(sh, "shape"));
     add_names(sh, "kernel", caption_kernel, c);
-    add_names(sh, "device", caption_device, c);
+    add_devices(sh, c);
     if (!c->device)
         add_names(sh, "gpu", caption_device, c);
     if (strcmp(origin, "-") != 0)

@@ -167,6 +167,7 @@ is "no ssh" says "$out$err" '/nowhere/ssh, which ATTNSCOPE_SSH names, is no prog
 run doctor host=box --json
 is "doctor runs something there" says "$out" '"name":"a run there","state":"ok"'
 is "  and asks the doctor there" says "$out" "$tmp/far_home/.cache"
+is "  but for what is of the line to it" [ -z "$(printf '%s' "$out" | grep -oE '"name":"(terminal|charset|colour|session)"')" ]
 run -c "host no box /nowhere/attnscope
 doctor host=no"
 is "  or says how it comes there" says "$out" 'a run there +failed.*' && says "$out" 'ssh-copy-id box'

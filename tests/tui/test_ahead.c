@@ -19,11 +19,15 @@ static void test_order(void)
     for (int round = 0; round < 3; round++) {
         CU_ASSERT_TRUE(ahead_add(&k, 'a') && ahead_add(&k, TK_ENTER) && ahead_add(&k, 'b'));
         CU_ASSERT_EQUAL(ahead_next(&k), 'a');
-        CU_ASSERT_EQUAL(ahead_first(&k), TK_ENTER);
+        CU_ASSERT_EQUAL(ahead_at(&k, 0), TK_ENTER);
+        CU_ASSERT_EQUAL(ahead_at(&k, 1), 'b');
+        CU_ASSERT_EQUAL(ahead_at(&k, 2), TK_NONE);
         CU_ASSERT_TRUE(ahead_add(&k, 'c')); /* behind those that are being played */
         CU_ASSERT_EQUAL(ahead_next(&k), TK_ENTER);
+        CU_ASSERT_TRUE(ahead_add(&k, 'd'));
+        ahead_remove(&k, 1);
         CU_ASSERT_EQUAL(ahead_next(&k), 'b');
-        CU_ASSERT_EQUAL(ahead_next(&k), 'c');
+        CU_ASSERT_EQUAL(ahead_next(&k), 'd');
         CU_ASSERT_EQUAL(ahead_next(&k), TK_NONE);
     }
     for (int i = 0; i < AHEAD_MAX; i++)
@@ -31,7 +35,7 @@ static void test_order(void)
     CU_ASSERT_FALSE(ahead_add(&k, 'y'));
     CU_ASSERT_EQUAL(ahead_clear(&k), AHEAD_MAX);
     CU_ASSERT_EQUAL(ahead_clear(&k), 0);
-    CU_ASSERT_EQUAL(ahead_first(&k), TK_NONE);
+    CU_ASSERT_EQUAL(ahead_at(&k, 0), TK_NONE);
     ahead_free(&k);
 }
 
@@ -178,7 +182,7 @@ static void test_escaped(void)
 static void test_unseen(void)
 {
     struct pty *p = start_busy(BUSY);
-    pty_send(p, "\r\rq\r"); /* of somebody who is impatient */
+    pty_send(p, "\r\rq\rj\rq"); /* of somebody who is impatient */
     tui_expect(p, "pass", RUN_MS);
     pty_settle(p, QUIET, 1000);
     close_popup(p);

@@ -285,6 +285,37 @@ static json_t *predicted_table(void)
 
 /* ---- tests ---- */
 
+/* Bars of one kernel are told apart by what differs, and a caption says on which machine. */
+static void test_apart(void)
+{
+    struct charts charts = {0};
+    json_t *near = run_row("naive", "B=1 H=2 S=256 D=64 f16", 1),
+           *far = run_row("naive", "B=1 H=2 S=512 D=64 f16", 4);
+    json_object_set_new(near, "device", json_string("Some CPU"));
+    json_object_set_new(far, "device", json_string("Some CPU"));
+    json_object_set_new(far, "host", json_string("box"));
+    json_t *t = run_table(json_pack("[O,O]", near, far));
+    table_charts(t, NULL, &charts);
+    const struct chart *c = charts_find(&charts, &chart_times);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(c);
+    const struct spread_chart *s = c->model;
+    CU_ASSERT_STRING_EQUAL(s->items[0].note, "S=256");
+    CU_ASSERT_STRING_EQUAL(s->items[1].note, "S=512, box");
+    CU_ASSERT_PTR_NOT_NULL(strstr(c->caption.device, "Some CPU on box"));
+    struct canvas *canvas = canvas_new(62, 4, GLYPHS_ASCII); /* as in a lesson at 80 columns */
+    struct str drawn = {0};
+    c->kind->cells(canvas, (struct rect){0, 0, 62, 4}, c->model, &CHART_WHOLE);
+    canvas_to_text(canvas, &drawn);
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&drawn), "naive  S=256 "));
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&drawn), "naive  S=512, box "));
+    str_free(&drawn);
+    canvas_free(canvas);
+    charts_clear(&charts);
+    json_decref(near);
+    json_decref(far);
+    json_decref(t);
+}
+
 static void test_choice(void)
 {
     json_t *t = sweep_table("qtile_seq");
@@ -1422,6 +1453,7 @@ static void test_lost(void)
 static const struct tap_test tests[] = {
     {"a narrow table: what is left out and cut", test_lost},
     {"the checker of this test finds what is wrong", test_checker},
+    {"rows of one kernel are told apart", test_apart},
     {"a table is drawn as what suits it", test_choice},
     {"gnuplot: data and ticks", test_gnuplot},
     {"series are named by what sets them apart", test_series_names},

@@ -34,7 +34,7 @@ static const struct columns columns = {
         {.field = "check"},
         {.field = "origin", .varies = true, .drop = 8},
         {.field = "whose", .varies = true, .drop = 9},
-        {.field = "host", .optional = true, .varies = true, .drop = 9},
+        {.field = "host", .optional = true}, /* times of two machines never look as if of one */
         {0},
     },
 };

@@ -539,6 +539,16 @@ static enum status add_peaks(struct session *s, struct rowset *rows, struct err 
 
 /* ---- another machine ---- */
 
+/* Of the pipe that the answer came through, which nobody looks at. */
+static bool is_of_the_asker(const char *row)
+{
+    static const char *const rows[] = {"terminal", "charset", "colour", "session"};
+    bool any = false;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        any |= !strcmp(row, rows[i]);
+    return any;
+}
+
 /* What its own doctor says. */
 static enum status add_answer(struct rowset *rows, const struct str *text)
 {
@@ -551,6 +561,8 @@ static enum status add_answer(struct rowset *rows, const struct str *text)
         const char *name = json_string_value(json_object_get(v, "name")),
                    *state = json_string_value(json_object_get(v, "state")),
                    *detail = json_string_value(json_object_get(v, "detail"));
+        if (name && is_of_the_asker(name))
+            continue;
         char *clean_name = sanitize_line(name ? name : "?"),
              *clean_state = sanitize_line(state ? state : "?");
         add(rows, clean_name, clean_state, "%s", detail ? detail : "");
@@ -611,7 +623,7 @@ static enum status doctor_there(struct session *s, struct rowset *rows, const ch
     if (st)
         return st;
     const struct remote *r = hosts_find(&s->settings.hosts, host);
-    add(rows, "host", "ok", "%s: ssh to %s, where \"%s\" is started", r->name, r->dest,
+    add(rows, "host", "named", "%s: ssh to %s, where \"%s\" is started", r->name, r->dest,
         r->command ? r->command : "attnscope");
     if (!add_run_there(s, rows, host))
         add(rows, "to install", "there",

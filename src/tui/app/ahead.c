@@ -4,6 +4,7 @@
 #include "tui/app/ahead.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "tui/app/keymap.h"
@@ -22,9 +23,16 @@ bool ahead_add(struct ahead *k, int key)
     return true;
 }
 
-int ahead_first(const struct ahead *k)
+int ahead_at(const struct ahead *k, size_t i)
 {
-    return k->begin < k->end ? k->keys[k->begin] : TK_NONE;
+    return i < k->end - k->begin ? k->keys[k->begin + i] : TK_NONE;
+}
+
+void ahead_remove(struct ahead *k, size_t i)
+{
+    int *at = k->keys + k->begin + i;
+    memmove(at, at + 1, (k->end - k->begin - i - 1) * sizeof *at);
+    k->end--;
 }
 
 int ahead_next(struct ahead *k)

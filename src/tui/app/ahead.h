@@ -24,8 +24,9 @@ struct ahead {
 
 /* Behind all others; false: there are AHEAD_MAX already, and it is not kept. */
 bool ahead_add(struct ahead *k, int key);
-/* The first one without taking it; TK_NONE: there is none. */
-int ahead_first(const struct ahead *k);
+/* The i-th of those that wait, from 0, without taking it; TK_NONE: there are no more. */
+int ahead_at(const struct ahead *k, size_t i);
+void ahead_remove(struct ahead *k, size_t i);
 /* Takes the first one. */
 int ahead_next(struct ahead *k);
 /* Drops all; returns how many there were. */

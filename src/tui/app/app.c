@@ -259,14 +259,19 @@ static void show_output(struct app *a, const char *line, const char *text)
     app_popup(a, line, str_text(&a->unseen));
 }
 
-/* It is not closed by an Enter that was pressed before anybody saw it. */
+/* It is not closed by an Enter that was pressed before anybody saw it, unless that ends a line. */
 static void spare_output(struct app *a)
 {
-    const struct keyrow *row;
-    while (popup_is_open(&a->popup) &&
-           (row = keymap_find(&a->keys, app_valid_keys(a), ahead_first(&a->ahead))) != NULL &&
-           row->b.closes)
-        (void)ahead_next(&a->ahead);
+    size_t i = 0;
+    for (int key; popup_is_open(&a->popup) && (key = ahead_at(&a->ahead, i)) != TK_NONE;) {
+        const struct keyrow *row = keymap_find(&a->keys, app_valid_keys(a), key);
+        if (row && row->b.types)
+            return;
+        if (row && row->b.closes)
+            ahead_remove(&a->ahead, i);
+        else
+            i++;
+    }
 }
 
 enum status app_command(struct app *a, const char *line)
@@ -310,6 +315,18 @@ static bool drive(struct app *a, const char *line)
     return ours;
 }
 
+/* What neither prints nor changes the command that is shown is told to be done. */
+static void command_typed(struct app *a, const char *line)
+{
+    const char *shown = app_shown_command(a);
+    char *before = shown ? xstrdup(shown) : NULL;
+    const bool done = app_command(a, line) == ST_OK && !popup_is_open(&a->popup);
+    shown = app_shown_command(a);
+    if (done && !a->message && !a->quit && before && shown && !strcmp(before, shown))
+        app_message(a, ROLE_DIM, "done: %s", line);
+    free(before);
+}
+
 void app_line(struct app *a, const char *line)
 {
     if (str_blank(line) || drive(a, line))
@@ -317,7 +334,7 @@ void app_line(struct app *a, const char *line)
     for (int i = 0; a->all[i]; i++)
         if (a->all[i]->take_line && a->all[i]->take_line(a, line))
             return;
-    app_command(a, line);
+    command_typed(a, line);
 }
 
 /* A command stands above the footer until the next key, which may copy it. */

@@ -89,7 +89,8 @@ static const char *progress_text(const struct app *a, struct str *s)
             samples += job_row(a->waiting, i)->n;
     if (a->session->front.part)
         str_addf(s, "%s; ", a->session->front.part);
-    str_addf(s, "%s", words[job_state(a->waiting)]);
+    const bool told = job_state(a->waiting) == JOB_STARTING && *job_phase(a->waiting);
+    str_addf(s, "%s", told ? job_phase(a->waiting) : words[job_state(a->waiting)]);
     if (samples > 0)
         str_addf(s, ", %lld sample%s", (long long)samples, samples == 1 ? "" : "s");
     str_add(s, "; Ctrl-C cancels");
@@ -130,7 +131,7 @@ static void draw_ahead(const struct app *a, struct canvas *c, struct rect comman
 {
     static const char *const label = "  typed (Esc drops): ";
     struct str s = {0};
-    if (ahead_first(&a->ahead) == TK_NONE)
+    if (ahead_at(&a->ahead, 0) == TK_NONE)
         return;
     str_add(&s, label);
     ahead_text(&a->ahead, command.w / 2 - str_width(label), &s);

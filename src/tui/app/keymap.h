@@ -33,6 +33,7 @@ struct binding {
     bool over;               /* of a shared row: also in what lies over a screen */
     bool waits;              /* heard while a command waits; the others are not */
     bool closes;             /* what lies over a screen: not heard before that was drawn */
+    bool types;              /* what follows is a line that is typed */
     bool way_out;            /* always in the footer, last */
 };
 

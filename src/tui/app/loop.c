@@ -193,7 +193,7 @@ void app_turn(struct app *a)
         timeout = least(timeout, LOOK_MS);
     if (a->screen->timeout_ms && !a->waiting && !a->frozen)
         timeout = least(timeout, a->screen->timeout_ms(app_screen(a)));
-    const bool played = !a->waiting && ahead_first(&a->ahead) != TK_NONE;
+    const bool played = !a->waiting && ahead_at(&a->ahead, 0) != TK_NONE;
     if (poll(fds, (nfds_t)n, played ? 0 : timeout) < 0)
         fds[0].revents = fds[1].revents = 0; /* interrupted: the pipe tells by what, next turn */
     for (int s; (s = signals_next()) != 0;)

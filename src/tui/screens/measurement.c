@@ -193,6 +193,20 @@ const struct measuring *measurement_ended(const struct measurement *m)
     return m->job && measure_ended(m->job) ? m->job : NULL;
 }
 
+/* Until its first row names the device: what is measured elsewhere from now on is not said to be here. */
+static void name_machine(struct measurement *m, const struct request *r)
+{
+    const char *host = r->options.host, *backend;
+    if (request_backend(r, &backend, NULL) != ST_OK)
+        return;
+    char *where = xasprintf("%s%s%s", backend, host ? " on " : "", host ? host : ""),
+         *begin = xasprintf("%s:", where);
+    if (!str_starts(m->machine, begin))
+        snprintf(m->machine, sizeof m->machine, "%s", where);
+    free(begin);
+    free(where);
+}
+
 void measurement_start(struct measurement *m, const struct request *r, enum job_kind kind)
 {
     const bool turns = r->nkernels > 1;
@@ -200,6 +214,7 @@ void measurement_start(struct measurement *m, const struct request *r, enum job_
         .kind = kind, .interleave = turns, .verb = turns ? "compare" : "run"};
     measurement_set_failure(m, NULL);
     m->kind = kind;
+    name_machine(m, r);
     m->job = measure_start(m->app->session, r, &how);
 }
 

@@ -31,7 +31,7 @@ void screen_activity(const struct job *j, char *buf, size_t size)
     }
     switch (j ? job_state(j) : JOB_DONE) {
     case JOB_STARTING:
-        snprintf(buf, size, "starting the worker");
+        snprintf(buf, size, "%s", *job_phase(j) ? job_phase(j) : "starting the worker");
         break;
     case JOB_CHECKING:
         snprintf(buf, size, "checking against float64");
