@@ -7,8 +7,8 @@ shell_tests += %D%/edit.sh %D%/edit_sim.sh %D%/regs.sh %D%/kernel.sh %D%/views.s
 shell_tests += %D%/blame.sh %D%/caged.sh %D%/far.sh
 long_run_tests += %D%/remote.sh %D%/hosts.sh %D%/shards.sh %D%/crowd.sh
 EXTRA_DIST += %D%/sshd.sh %D%/slurm.sh %D%/line.py %D%/far.py %D%/near.py
-long_tests += %D%/shards_long.sh %D%/newkey.sh %D%/verdicts.sh %D%/kills_long.sh %D%/release.sh %D%/aarch64.sh %D%/deb.sh %D%/soak.sh
-EXTRA_DIST += %D%/shards_long.sh %D%/newkey.sh %D%/verdicts.sh %D%/kills_long.sh %D%/kills.py %D%/release.sh %D%/aarch64.sh %D%/deb.sh %D%/soak.sh %D%/soak.py
+long_tests += %D%/shards_long.sh %D%/lesson_long.sh %D%/newkey.sh %D%/verdicts.sh %D%/kills_long.sh %D%/release.sh %D%/aarch64.sh %D%/deb.sh %D%/soak.sh
+EXTRA_DIST += %D%/shards_long.sh %D%/lesson_long.sh %D%/newkey.sh %D%/verdicts.sh %D%/kills_long.sh %D%/kills.py %D%/release.sh %D%/aarch64.sh %D%/deb.sh %D%/soak.sh %D%/soak.py
 EXTRA_DIST += tests/data/v1.rec tests/data/v1.db
 EXTRA_DIST += %D%/lib.sh %D%/frozen.txt tests/peers/mine.py tests/peers/torch.py
 

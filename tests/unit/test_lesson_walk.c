@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "home.h"
+#include "lesson/take/progress.h"
 #include "lesson/take/run.h"
 
 enum { STEPS_MAX = 32 };
@@ -117,6 +118,27 @@ static int count_hits(const char *text)
            count_in(text, "Right, you said: ");
 }
 
+static int questions_of(const struct lesson *l, int step)
+{
+    int n = 0;
+    for (size_t k = 0; k < l->steps[step].nitems; k++)
+        n += l->steps[step].items[k].kind == ITEM_REVEAL;
+    return n;
+}
+
+/* A lesson that was walked as a whole is on record, and says how many predictions there were. */
+static void expect_record(struct session *s, const struct lesson *l,
+                          const struct lesson_screen *end, const bool *skipped)
+{
+    int done = 0, questions = 0;
+    for (int i = 0; i < lesson_steps(l); i++) {
+        done += !skipped[i];
+        questions += questions_of(l, i);
+    }
+    CU_ASSERT_EQUAL(progress_steps_done(progress_db(s), l), done);
+    CU_ASSERT(questions == 0 || strstr(end->text, "Predictions in this lesson so far: "));
+}
+
 /* Walks steps [from, to); notes their outcomes, adds to hits[step] how many predictions were right, and says which steps
  * cannot be done here. */
 static void walk(const struct lesson *l, int from, int to, struct values *outcomes, bool right,
@@ -145,17 +167,11 @@ static void walk(const struct lesson *l, int from, int to, struct values *outcom
         }
     }
     CU_ASSERT(to < lesson_steps(l) ? r->step == to : lesson_step(r)->want == LESSON_DONE);
+    if (from == 0 && to == lesson_steps(l))
+        expect_record(s, l, lesson_step(r), skipped);
     lesson_run_free(r);
     str_free(&out);
     session_free(s);
-}
-
-static int questions_of(const struct lesson *l, int step)
-{
-    int n = 0;
-    for (size_t k = 0; k < l->steps[step].nitems; k++)
-        n += l->steps[step].items[k].kind == ITEM_REVEAL;
-    return n;
 }
 
 /* A question whose outcome this machine's clock decides cannot be answered right beforehand. */
