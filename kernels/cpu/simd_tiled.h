@@ -284,12 +284,23 @@ static bool sums_too_large(const struct lanes *x, const float *sum)
     return large;
 }
 
+INLINE void enter(const struct tiled_job *j, enum tiled_phase phase)
+{
+    if (j->watch)
+        j->watch->enter(j->watch, phase);
+}
+
 /* One K/V tile, of which the lanes see at most n keys. p is the P^T buffer [BC][NR]. */
-static void tile_step(const struct engine *e, struct lanes *x, const struct kv_tile *t, int64_t n,
-                      int64_t D, float *p)
+static void tile_step(const struct engine *e, const struct tiled_job *j, struct lanes *x,
+                      const struct kv_tile *t, int64_t n, float *p)
 {
     float sum[NR] __attribute__((aligned(64)));
     const bool edge = t->first + n > x->end[0];
+    const int64_t D = j->D;
+    enter(j, TILED_SCORES);
+    if (j->watch)
+        e->scores(x, t, n, D, p);
+    enter(j, TILED_EXP);
     for (int again = 0;; again++) {
         memset(sum, 0, sizeof sum);
         e->exp(x, t, n, D, edge, p, sum);
@@ -299,6 +310,7 @@ static void tile_step(const struct engine *e, struct lanes *x, const struct kv_t
     }
     for (int c = 0; c < NR; c++)
         x->l[c] += sum[c];
+    enter(j, TILED_OUTPUT);
     e->output(x, t, n, D, p);
 }
 
@@ -468,21 +480,25 @@ static void tiled_by(const struct engine *e, const struct tiled_job *j)
 {
     struct tile_buffers b;
     split_scratch(j, j->scratch, &b);
+    enter(j, TILED_PACK);
     for (int64_t row = 0; row < j->rows; row += NR)
         lanes_load(e, &b.lanes[row / NR], j, row, b.rows);
     const int64_t end = row_end(j, j->rows - 1);
     for (int64_t first = 0; first < end; first += j->BC) {
+        enter(j, TILED_LOAD);
         const struct kv_tile t = e->load(j, &b, first, end);
         for (int64_t row = 0; row < j->rows; row += NR) {
             struct lanes *x = &b.lanes[row / NR];
             const int64_t seen = least(t.n, x->end[NR - 1] - first);
             if (seen <= 0)
                 continue;
+            enter(j, TILED_EXP);
             if (first == 0)
                 raise_ref(e, x, &t, least(GUESS_KEYS, seen), j->D, b.p);
-            tile_step(e, x, &t, seen, j->D, b.p);
+            tile_step(e, j, x, &t, seen, b.p);
         }
     }
+    enter(j, TILED_STORE);
     for (int64_t row = 0; row < j->rows; row += NR)
         lanes_store(&b.lanes[row / NR], j, row, b.rows);
 }

@@ -15,6 +15,22 @@
 #include "kernel/attn_args.h"
 #include "spec/dtype.h"
 
+/* What a query tile's time goes to, in the order in which a tile of keys is met. */
+enum tiled_phase {
+    TILED_PACK,   /* Q^T */
+    TILED_LOAD,   /* K and V converted, zipped, or nothing */
+    TILED_SCORES, /* K Q^T by itself: done once more where somebody watches */
+    TILED_EXP,    /* the same again with the powers of 2 */
+    TILED_OUTPUT, /* V^T P^T */
+    TILED_STORE,  /* O */
+    TILED_PHASES
+};
+
+/* Who measures has enter() called as a phase begins; tests/gpu/phases.c does. */
+struct tiled_watch {
+    void (*enter)(struct tiled_watch *w, enum tiled_phase phase);
+};
+
 /* One query tile of one head for cpu_tiled, and the memory it may use. Sizes in elements. */
 struct tiled_job {
     const void *q, *k, *v; /* first element of this head (and, for q, of the tile's first row) */
@@ -28,7 +44,8 @@ struct tiled_job {
     int64_t Sk;
     float scale;
     enum dtype dtype;
-    float *scratch; /* tiled_scratch() bytes, 64-byte aligned */
+    float *scratch;            /* tiled_scratch() bytes, 64-byte aligned */
+    struct tiled_watch *watch; /* NULL: nobody measures */
 };
 
 /* Packed query rows of the heads that share K and V, and the keys [first, end) of them, for decode_splitkv. Row r is
