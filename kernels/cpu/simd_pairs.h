@@ -49,12 +49,7 @@ INLINE void pair_product(vf acc[MR][PANEL], int mr, int nv, const char *a, int64
 INLINE void pair_scores(vf acc[MR][PANEL], int mr, int nv, const char *k, int64_t ks,
                         const float *qt, int64_t D)
 {
-    UNROLL
-    for (int r = 0; r < mr; r++) {
-        UNROLL
-        for (int j = 0; j < nv; j++)
-            acc[r][j] = (vf){0};
-    }
+    block_zero(acc, mr, nv);
     pair_product(acc, mr, nv, k, 2 * ks, 4, qt, D / 2);
 }
 
@@ -108,19 +103,9 @@ INLINE void pair_output(int mr, int nv, const char *v, int64_t vs, const float *
                         float *o)
 {
     vf acc[MR][PANEL];
-    UNROLL
-    for (int r = 0; r < mr; r++) {
-        UNROLL
-        for (int j = 0; j < nv; j++)
-            acc[r][j] = vload(o + r * NR + j * LANES);
-    }
+    block_load(acc, mr, nv, o);
     pair_product(acc, mr, nv, v, 4, vs, p, n);
-    UNROLL
-    for (int r = 0; r < mr; r++) {
-        UNROLL
-        for (int j = 0; j < nv; j++)
-            vstore(o + r * NR + j * LANES, acc[r][j]);
-    }
+    block_store(acc, mr, nv, o);
 }
 
 typedef void pair_raw_fn(const char *k, int64_t ks, const float *qt, float scale, int64_t D,

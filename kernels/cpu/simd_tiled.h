@@ -58,24 +58,45 @@ INLINE void micro_product(vf acc[MR][PANEL], int mr, int nv, const float *a, int
     }
 }
 
-/* s = scores, as they are. */
-INLINE void micro_raw(int mr, int nv, const float *k, int64_t ks, const float *qt, int64_t D,
-                      float *s)
+/* A register block begins at 0, or where a block of rows of NR floats has stopped, and goes there. */
+INLINE void block_zero(vf acc[MR][PANEL], int mr, int nv)
 {
-    vf acc[MR][PANEL];
     UNROLL
     for (int r = 0; r < mr; r++) {
         UNROLL
         for (int j = 0; j < nv; j++)
             acc[r][j] = (vf){0};
     }
-    micro_product(acc, mr, nv, k, ks, 1, qt, D);
+}
+
+INLINE void block_load(vf acc[MR][PANEL], int mr, int nv, const float *x)
+{
     UNROLL
     for (int r = 0; r < mr; r++) {
         UNROLL
         for (int j = 0; j < nv; j++)
-            vstore(s + r * NR + j * LANES, acc[r][j]);
+            acc[r][j] = vload(x + r * NR + j * LANES);
     }
+}
+
+INLINE void block_store(vf acc[MR][PANEL], int mr, int nv, float *x)
+{
+    UNROLL
+    for (int r = 0; r < mr; r++) {
+        UNROLL
+        for (int j = 0; j < nv; j++)
+            vstore(x + r * NR + j * LANES, acc[r][j]);
+    }
+}
+
+/* s = scores, as they are. */
+INLINE void micro_raw(int mr, int nv, const float *k, int64_t ks, const float *qt, int64_t D,
+                      float *s)
+{
+    vf acc[MR][PANEL];
+    block_zero(acc, mr, nv);
+    micro_product(acc, mr, nv, k, ks, 1, qt, D);
+    block_store(acc, mr, nv, s);
 }
 
 /* p = 2^(scores - ref), added to sum. */
@@ -108,19 +129,9 @@ INLINE void micro_output(int mr, int nv, const float *v, int64_t vs, const float
                          float *o)
 {
     vf acc[MR][PANEL];
-    UNROLL
-    for (int r = 0; r < mr; r++) {
-        UNROLL
-        for (int j = 0; j < nv; j++)
-            acc[r][j] = vload(o + r * NR + j * LANES);
-    }
+    block_load(acc, mr, nv, o);
     micro_product(acc, mr, nv, v, 1, vs, p, n);
-    UNROLL
-    for (int r = 0; r < mr; r++) {
-        UNROLL
-        for (int j = 0; j < nv; j++)
-            vstore(o + r * NR + j * LANES, acc[r][j]);
-    }
+    block_store(acc, mr, nv, o);
 }
 
 /* The block sizes are compile-time constants of each copy: MR rows or a remainder, PANEL vectors

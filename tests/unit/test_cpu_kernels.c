@@ -48,6 +48,17 @@ KERNEL_TEST(qtile_seq)
 KERNEL_TEST(fa2)
 KERNEL_TEST(splitkv)
 KERNEL_TEST(cpu_tiled)
+KERNEL_TEST(decode_splitkv)
+
+/* As many as are tested above; cpu_cases_run() runs them all. */
+static void test_all_kernels(void)
+{
+    enum { TESTED = 8 };
+    int n = 0;
+    while (cpu_kernels[n].name)
+        n++;
+    CU_ASSERT_EQUAL(n, TESTED);
+}
 
 static void test_exp2(void)
 {
@@ -277,6 +288,8 @@ static const struct tap_test tests[] = {
     {"fa2", test_fa2},
     {"splitkv", test_splitkv},
     {"cpu_tiled", test_cpu_tiled},
+    {"decode_splitkv", test_decode_splitkv},
+    {"no kernel is without a test", test_all_kernels},
     {"2^x is right to 2.5e-7", test_exp2},
     {"conversions agree with spec/dtype.h to the bit", test_conversions},
     {"ATTNSCOPE_CPU picks or explains", test_pick},
