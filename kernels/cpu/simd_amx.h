@@ -1,4 +1,4 @@
-/* simd_amx.h - cpu_tiled's two products in bf16 by the matrix unit of Xeons (AMX).
+/* simd_amx.h - cpu_tiled's two products in bf16 and f16 by the matrix unit of Xeons (AMX).
  *
  * The unit has eight tiles of 16 rows of 64 bytes. One instruction, tdpbf16ps, adds to a tile C of 16 x 16 floats the
  * product of A, 16 rows of 16 pairs of bf16, with B, 16 rows of pairs for 16 columns: 16 x 16 x 32 multiply-adds in 16
@@ -13,6 +13,11 @@
  *
  * Cost of 32 keys and 64 queries at D = 64: 32 tile products, 512 cycles; but their 128 vectors of scores are 13
  * instructions each for the softmax, some 850 cycles of two ports. So exp is what binds, and the unit waits.
+ *
+ * The unit knows no f16, but an f16 is the sum of two bf16, exactly: 11 bits are 8 and 3 more. So in f16 all operands are
+ * there twice, K Q^T is four products, of which nothing is lost, and V^T P^T three, where P^T is rounded to 16 bits, finer
+ * than the f16 that comes out: 112 tile products in the place of 32, still a fifth of what floats cost. (An infinite f16 has
+ * no second part, and becomes NaN.)
  *
  * These are counts: the code has run with tiles in memory alone, so it is taken only when ATTNSCOPE_CPU=amx asks for it.
  *
@@ -99,8 +104,9 @@ static void played_dot(float *c, const float *a, const float *b)
         TILE_DOT(3, 5, 7);                                 \
     }
 
-/* s [32][NR] = the scores, as they are, of 32 keys `ks` bytes apart. */
-static void AMX(group_scores)(const struct lanes *x, const char *k, int64_t ks, int64_t D, float *s)
+/* s [32][NR] = the scores, as they are, of 32 keys `ks` bytes apart: each part of them with each of the queries'. */
+INLINE void AMX(group_scores)(int parts, const struct lanes *x, const char *k, int64_t ks,
+                              int64_t lower, int64_t D, float *s)
 {
     const int64_t row = NR * (int64_t)sizeof *s;
     TILES
@@ -110,7 +116,11 @@ static void AMX(group_scores)(const struct lanes *x, const char *k, int64_t ks, 
         TILE_ZERO(1);
         TILE_ZERO(2);
         TILE_ZERO(3);
-        TILE_PRODUCTS(k, ks, 64, (const char *)(x->qt + q), row, 16 * row, D / 32)
+        for (int i = 0; i < parts * parts; i++) {
+            const char *keys = k + i / parts * lower;
+            const char *queries = (const char *)(x->qt + i % parts * (D / 2 * NR) + q);
+            TILE_PRODUCTS(keys, ks, 64, queries, row, 16 * row, D / 32)
+        }
         TILE_STORE(0, s + q, row);
         TILE_STORE(1, s + q + LANES, row);
         TILE_STORE(2, s + 16 * NR + q, row);
@@ -119,11 +129,18 @@ static void AMX(group_scores)(const struct lanes *x, const char *k, int64_t ks, 
     TILES_FENCE;
 }
 
-/* O^T += V^T P^T: V^T [D][BC], of which `groups` of 32 keys. */
-static void AMX(groups_output)(struct lanes *x, const char *v, int64_t vs, int64_t groups,
+/* From the first part of P^T to the second, in floats. */
+INLINE int64_t AMX(p_lower)(int64_t n)
+{
+    return (n + GROUP - 1) / GROUP * GROUP / 2 * NR;
+}
+
+/* O^T += V^T P^T: V^T [D][BC], of which `groups` of 32 keys. The product of two second parts is below what the second
+ * part of P^T is rounded by. */
+INLINE void AMX(groups_output)(int parts, struct lanes *x, const struct kv_tile *t, int64_t groups,
                                int64_t D, const float *p)
 {
-    const int64_t row = NR * (int64_t)sizeof *p;
+    const int64_t row = NR * (int64_t)sizeof *p, vs = 2 * t->v_stride;
     TILES
     TILES_FENCE;
     for (int64_t d = 0; d < D; d += GROUP)
@@ -133,7 +150,11 @@ static void AMX(groups_output)(struct lanes *x, const char *v, int64_t vs, int64
             TILE_LOAD(1, o + LANES, row);
             TILE_LOAD(2, o + 16 * NR, row);
             TILE_LOAD(3, o + 16 * NR + LANES, row);
-            TILE_PRODUCTS(v + d * vs, vs, 64, (const char *)(p + q), row, 16 * row, groups)
+            for (int i = 0; i < 2 * parts - 1; i++) {
+                const char *v = (const char *)t->v + d * vs + i / 2 * t->lower;
+                const char *weights = (const char *)(p + i % 2 * AMX(p_lower)(groups * GROUP) + q);
+                TILE_PRODUCTS(v, vs, 64, weights, row, 16 * row, groups)
+            }
             TILE_STORE(0, o, row);
             TILE_STORE(1, o + LANES, row);
             TILE_STORE(2, o + 16 * NR, row);
@@ -142,13 +163,13 @@ static void AMX(groups_output)(struct lanes *x, const char *v, int64_t vs, int64
     TILES_FENCE;
 }
 
-/* The group's 32 rows of K: where they lie, or the last ones of a tile in `buf`, with zeros behind. */
-static const char *AMX(group_keys)(const struct kv_tile *t, int64_t i, int64_t D, void *buf,
-                                   int64_t *ks)
+/* The group's 32 rows of K: where they lie; the last ones of a tile, where no zeros are behind them, in t->spare. */
+static const char *AMX(group_keys)(const struct kv_tile *t, int64_t i, int64_t D, int64_t *ks)
 {
+    void *buf = t->spare;
     const uint16_t *k = (const uint16_t *)t->k + i * t->k_stride;
     *ks = 2 * t->k_stride;
-    if (i + GROUP <= t->n)
+    if (!buf || i + GROUP <= t->n)
         return (const char *)k;
     memset(buf, 0, (size_t)(2 * GROUP * D));
     for (int64_t r = 0; r < t->n - i; r++)
@@ -157,8 +178,9 @@ static const char *AMX(group_keys)(const struct kv_tile *t, int64_t i, int64_t D
     return buf;
 }
 
-/* p = pairs of 2^(s * scale - ref) of 32 keys from `first` on, added to sum. */
-static void AMX(group_exp)(const struct lanes *x, const float *s, float *p, float *sum)
+/* p = pairs of 2^(s * scale - ref) of 32 keys, added to sum. */
+INLINE void AMX(group_exp)(int parts, const struct lanes *x, const float *s, float *p,
+                           int64_t lower, float *sum)
 {
     for (int c = 0; c < x->nv * LANES; c += LANES) {
         const vf m = vload(x->ref + c);
@@ -167,25 +189,25 @@ static void AMX(group_exp)(const struct lanes *x, const float *s, float *p, floa
         for (int r = 0; r < GROUP; r += 2) {
             const vf even = vexp2(vload(s + r * NR + c) * x->scale - m);
             const vf odd = vexp2(vload(s + (r + 1) * NR + c) * x->scale - m);
-            vstore(p + r / 2 * NR + c, (vf)make_pairs(even, odd));
+            put_pairs(parts, even, odd, p + r / 2 * NR + c, lower);
             total += even + odd;
         }
         vstore(sum + c, total);
     }
 }
 
-/* The same where only `rows` are keys, and the mask hides some of them from some queries. */
-static void AMX(group_edge)(const struct lanes *x, float *s, int64_t first, int64_t rows, float *p,
-                            float *sum)
+/* The same where only `rows` are keys, from `first` on, and the mask hides some of them from some queries. */
+INLINE void AMX(group_edge)(int parts, const struct lanes *x, float *s, int64_t first, int64_t rows,
+                            float *p, int64_t lower, float *sum)
 {
     for (int64_t i = 0; i < rows * NR; i += LANES)
         vstore(s + i, vload(s + i) * x->scale);
-    for (int64_t r = 0; r < GROUP; r += 2) {
+    for (int64_t r = 0; r < GROUP; r += 2, p += NR) {
         const int64_t n = least(2, rows - r);
         if (n > 0)
-            pairs_edge(x, s + r * NR, first + r, n, p + r / 2 * NR, sum);
-        else
-            memset(p + r / 2 * NR, 0, NR * sizeof *p);
+            pairs_edge(parts, x, s + r * NR, first + r, n, p, lower, sum);
+        for (int i = 0; i < parts && n <= 0; i++)
+            memset(p + i * lower, 0, NR * sizeof *p);
     }
 }
 
@@ -207,45 +229,131 @@ static struct kv_tile AMX(amx_load)(const struct tiled_job *j, const struct tile
     return t;
 }
 
-static void AMX(amx_scores)(const struct lanes *x, const struct kv_tile *t, int64_t n, int64_t D,
-                            float *out)
+/* Row r of K, or of the tile's pairs: D f16 as two rows of bf16. */
+INLINE void AMX(split_row)(const uint16_t *x, int64_t D, uint16_t *hi, uint16_t *lo)
+{
+    for (int64_t d = 0; d < D; d += LANES) {
+        vf upper, lower;
+        split(vload_f16(x + d), &upper, &lower);
+        const __m512i u = _mm512_srli_epi32((__m512i)upper, 16);
+        const __m512i l = _mm512_srli_epi32((__m512i)lower, 16);
+        _mm256_storeu_si256((void *)(hi + d), _mm512_cvtepi32_epi16(u));
+        _mm256_storeu_si256((void *)(lo + d), _mm512_cvtepi32_epi16(l));
+    }
+}
+
+/* Pairs of two rows of f16, in two parts; odd NULL: with zeros. */
+INLINE void AMX(split_pairs)(const uint16_t *even, const uint16_t *odd, int64_t D, float *hi,
+                             float *lo)
+{
+    for (int64_t d = 0; d < D; d += LANES) {
+        vf e, e_lo, o = (vf){0}, o_lo = (vf){0};
+        split(vload_f16(even + d), &e, &e_lo);
+        if (odd)
+            split(vload_f16(odd + d), &o, &o_lo);
+        vstore(hi + d, (vf)zip_upper(e, o));
+        vstore(lo + d, (vf)zip_upper(e_lo, o_lo));
+    }
+}
+
+/* qt = two times [D / 2][NR] pairs. */
+static void AMX(amx_pack_f16)(struct lanes *x, const struct tiled_job *j, int64_t row, float *buf)
+{
+    const uint16_t *q = (const uint16_t *)j->q + row * j->q_stride;
+    uint16_t *hi = (uint16_t *)(void *)buf, *lo = hi + NR * j->D;
+    for (int64_t r = 0; r < x->rows; r++)
+        AMX(split_row)(q + r * j->q_stride, j->D, hi + r * j->D, lo + r * j->D);
+    transpose(buf, j->D / 2, x->qt, NR, x->rows, j->D / 2);
+    transpose(buf + NR * j->D / 2, j->D / 2, x->qt + j->D / 2 * NR, NR, x->rows, j->D / 2);
+    x->scale = (float)(j->scale * LOG2E);
+}
+
+/* K [BC][D] and V^T [D][BC] of a tile, twice each, with zeros behind the last key. */
+static struct kv_tile AMX(amx_load_f16)(const struct tiled_job *j, const struct tile_buffers *b,
+                                        int64_t first, int64_t end)
+{
+    const int64_t D = j->D, whole = j->BC * D, n = least(j->BC, end - first);
+    const int64_t rows = (n + GROUP - 1) / GROUP * GROUP;
+    const uint16_t *k = (const uint16_t *)j->k + first * j->k_stride;
+    const uint16_t *v = (const uint16_t *)j->v + first * j->v_stride;
+    uint16_t *k_hi = (uint16_t *)(void *)b->k, *k_lo = k_hi + whole;
+    float *hi = b->rows, *lo = hi + GROUP / 2 * D; /* V's pairs of a group */
+    for (int64_t r = 0; r < n; r++)
+        AMX(split_row)(k + r * j->k_stride, D, k_hi + r * D, k_lo + r * D);
+    memset(k_hi + n * D, 0, (size_t)((rows - n) * D) * sizeof *k_hi);
+    memset(k_lo + n * D, 0, (size_t)((rows - n) * D) * sizeof *k_lo);
+    for (int64_t i = 0; i < rows; i += GROUP) {
+        const int64_t keys = least(GROUP, n - i);
+        memset(hi, 0, (size_t)(GROUP * D) * sizeof *hi);
+        for (int64_t r = 0; r < keys; r += 2) {
+            const uint16_t *even = v + (i + r) * j->v_stride;
+            AMX(split_pairs)
+            (even, r + 1 < keys ? even + j->v_stride : NULL, D, hi + r / 2 * D, lo + r / 2 * D);
+        }
+        transpose(hi, D, b->v + i / 2, j->BC / 2, GROUP / 2, D);
+        transpose(lo, D, b->v + whole / 2 + i / 2, j->BC / 2, GROUP / 2, D);
+    }
+    return (struct kv_tile){.k = b->k,
+                            .v = b->v,
+                            .k_stride = D,
+                            .v_stride = j->BC,
+                            .first = first,
+                            .n = n,
+                            .lower = 2 * whole};
+}
+
+INLINE void AMX(parts_scores)(int parts, const struct lanes *x, const struct kv_tile *t, int64_t n,
+                              int64_t D, float *out)
 {
     float s[GROUP * NR] __attribute__((aligned(64)));
     for (int64_t i = 0; i < n; i += GROUP) {
         int64_t ks;
-        const char *k = AMX(group_keys)(t, i, D, t->spare, &ks);
-        AMX(group_scores)(x, k, ks, D, s);
+        const char *k = AMX(group_keys)(t, i, D, &ks);
+        AMX(group_scores)(parts, x, k, ks, t->lower, D, s);
         for (int64_t at = 0; at < least(GROUP, n - i) * NR; at += LANES)
             vstore(out + i * NR + at, vload(s + at) * x->scale);
     }
 }
 
-static void AMX(amx_exp)(const struct lanes *x, const struct kv_tile *t, int64_t n, int64_t D,
-                         bool edge, float *p, float *sum)
+INLINE void AMX(parts_exp)(int parts, const struct lanes *x, const struct kv_tile *t, int64_t n,
+                           int64_t D, bool edge, float *p, float *sum)
 {
+    const int64_t lower = AMX(p_lower)(n);
     float s[GROUP * NR] __attribute__((aligned(64)));
-    for (int64_t i = 0; i < n; i += GROUP) {
+    for (int64_t i = 0; i < n; i += GROUP, p += GROUP / 2 * NR) {
         int64_t ks;
-        const char *k = AMX(group_keys)(t, i, D, t->spare, &ks);
-        AMX(group_scores)(x, k, ks, D, s);
+        const char *k = AMX(group_keys)(t, i, D, &ks);
+        AMX(group_scores)(parts, x, k, ks, t->lower, D, s);
         if (edge || i + GROUP > n)
-            AMX(group_edge)(x, s, t->first + i, least(GROUP, n - i), p + i / 2 * NR, sum);
+            AMX(group_edge)(parts, x, s, t->first + i, least(GROUP, n - i), p, lower, sum);
         else
-            AMX(group_exp)(x, s, p + i / 2 * NR, sum);
+            AMX(group_exp)(parts, x, s, p, lower, sum);
     }
 }
 
-static void AMX(amx_output)(struct lanes *x, const struct kv_tile *t, int64_t n, int64_t D,
-                            const float *p)
-{
-    AMX(groups_output)(x, t->v, 2 * t->v_stride, (n + GROUP - 1) / GROUP, D, p);
-}
-
-static const struct engine AMX(in_tiles) = {.pack = pairs_pack,
-                                            .load = AMX(amx_load),
-                                            .scores = AMX(amx_scores),
-                                            .exp = AMX(amx_exp),
-                                            .output = AMX(amx_output)};
+#define AMX_ENGINE(name, parts, pack_, load_)                                                 \
+    static void AMX(name##_scores)(const struct lanes *x, const struct kv_tile *t, int64_t n, \
+                                   int64_t D, float *out)                                     \
+    {                                                                                         \
+        AMX(parts_scores)(parts, x, t, n, D, out);                                            \
+    }                                                                                         \
+    static void AMX(name##_exp)(const struct lanes *x, const struct kv_tile *t, int64_t n,    \
+                                int64_t D, bool edge, float *p, float *sum)                   \
+    {                                                                                         \
+        AMX(parts_exp)(parts, x, t, n, D, edge, p, sum);                                      \
+    }                                                                                         \
+    static void AMX(name##_output)(struct lanes * x, const struct kv_tile *t, int64_t n,      \
+                                   int64_t D, const float *p)                                 \
+    {                                                                                         \
+        AMX(groups_output)(parts, x, t, (n + GROUP - 1) / GROUP, D, p);                       \
+    }                                                                                         \
+    static const struct engine AMX(name) = {.pack = pack_,                                    \
+                                            .load = load_,                                    \
+                                            .scores = AMX(name##_scores),                     \
+                                            .exp = AMX(name##_exp),                           \
+                                            .output = AMX(name##_output)};
+AMX_ENGINE(in_tiles, 1, pairs_pack, AMX(amx_load))
+AMX_ENGINE(in_tiles_f16, 2, AMX(amx_pack_f16), AMX(amx_load_f16))
 
 /* Eight tiles of 16 rows of 64 bytes, until they are given back. */
 static void AMX(amx_begin)(void)
@@ -295,15 +403,15 @@ static double AMX(peak_tiles)(int64_t rounds)
     return 4.0 * 2 * 16 * 16 * 32 * (double)rounds;
 }
 
-/* In bf16 where tiles divide D and the keys; else in pairs or floats. */
+/* In bf16 and f16 where tiles divide D and the keys; else in pairs or floats. */
 static void AMX(tiled)(const struct tiled_job *j)
 {
-    if (j->dtype != DTYPE_BF16 || j->D % GROUP || j->BC % GROUP) {
+    if (j->dtype == DTYPE_F32 || j->D % GROUP || j->BC % GROUP) {
         tiled_pairs(j);
         return;
     }
     AMX(amx_begin)();
-    tiled_by(&AMX(in_tiles), j);
+    tiled_by(j->dtype == DTYPE_BF16 ? &AMX(in_tiles) : &AMX(in_tiles_f16), j);
     AMX(amx_end)();
 }
 

@@ -62,6 +62,34 @@ INLINE vi make_pairs(vf even, vf odd)
     return (vi)_mm512_permutexvar_epi16(_mm512_or_si512(zipped, _mm512_set1_epi32(16 << 16)), both);
 }
 
+/* x = hi + lo, both of them bf16 in the upper halves of lanes: exactly for an f16, whose 11 bits are the 8 of hi and 3
+ * more; of any float lo is still to be rounded, which leaves 16 bits of it. */
+INLINE void split(vf x, vf *hi, vf *lo)
+{
+    *hi = (vf)((vi)x & (int32_t)0xffff0000);
+    *lo = x - *hi;
+}
+
+/* Pairs of what is bf16 already. */
+INLINE vi zip_upper(vf even, vf odd)
+{
+    return (vi)_mm512_srli_epi32((__m512i)even, 16) | ((vi)odd & (int32_t)0xffff0000);
+}
+
+/* Two rows of P^T to p: rounded; or in two parts, the second of which goes `lower` floats behind. */
+INLINE void put_pairs(int parts, vf even, vf odd, float *p, int64_t lower)
+{
+    vf even_lo, odd_lo;
+    if (parts == 1) {
+        vstore(p, (vf)make_pairs(even, odd));
+        return;
+    }
+    split(even, &even, &even_lo);
+    split(odd, &odd, &odd_lo);
+    vstore(p, (vf)zip_upper(even, odd));
+    vstore(p + lower, (vf)make_pairs(even_lo, odd_lo));
+}
+
 INLINE void pair_raw(int mr, int nv, const char *k, int64_t ks, const float *qt, float scale,
                      int64_t D, float *s)
 {
@@ -91,7 +119,7 @@ INLINE void pair_exp(int mr, int nv, const char *k, int64_t ks, const float *qt,
             vf odd = (vf){0};
             if (r + 1 < mr)
                 odd = vexp2(acc[r + 1][j] * scale - m);
-            vstore(p + r / 2 * NR + j * LANES, (vf)make_pairs(even, odd));
+            put_pairs(1, even, odd, p + r / 2 * NR + j * LANES, 0);
             total += even + odd;
         }
         vstore(sum + j * LANES, total);
@@ -192,8 +220,8 @@ static void pairs_scores(const struct lanes *x, const struct kv_tile *t, int64_t
 
 /* The same as pair_exp() for `rows` keys from `first` on, some of which the mask hides from some: their scores are
  * there. Zeroed before they are rounded, so that sums are those of what is not. */
-static void pairs_edge(const struct lanes *x, const float *s, int64_t first, int64_t rows, float *p,
-                       float *sum)
+INLINE void pairs_edge(int parts, const struct lanes *x, const float *s, int64_t first,
+                       int64_t rows, float *p, int64_t lower, float *sum)
 {
     for (int c = 0; c < x->nv * LANES; c += LANES) {
         const vi end = *(const vi *)(x->end + c);
@@ -205,7 +233,7 @@ static void pairs_edge(const struct lanes *x, const float *s, int64_t first, int
         }
         e[rows] = (vf){0};
         for (int64_t r = 0; r < rows; r += 2)
-            vstore(p + r / 2 * NR + c, (vf)make_pairs(e[r], e[r + 1]));
+            put_pairs(parts, e[r], e[r + 1], p + r / 2 * NR + c, lower);
         vstore(sum + c, total);
     }
 }
@@ -224,7 +252,7 @@ static void pairs_exp(const struct lanes *x, const struct kv_tile *t, int64_t n,
             continue;
         }
         pair_raw_table[x->nv - 1][rows - 1](k, t->k_stride, x->qt, x->scale, D, s);
-        pairs_edge(x, s, t->first + i, rows, at, sum);
+        pairs_edge(1, x, s, t->first + i, rows, at, 0, sum);
     }
 }
 

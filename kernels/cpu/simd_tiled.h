@@ -200,6 +200,7 @@ struct kv_tile {
     int64_t k_stride, v_stride; /* in elements */
     int64_t first, n;           /* its keys */
     void *spare;                /* memory for BC x D floats, where an engine wants some */
+    int64_t lower; /* bytes from the first part of k, or v, to the second, where there are two */
 };
 
 struct tile_buffers;

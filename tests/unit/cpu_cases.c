@@ -436,7 +436,7 @@ static void run_everywhere(struct run *r, const struct answers *x, const struct 
         if (cpu_simd_usable(*s))
             run_with(*s, r, x, c, want_lse, count);
 #if defined __x86_64__
-    if (x->s.dtype == DTYPE_BF16 && cpu_simd_usable(&cpu_simd_avx512_bf16))
+    if (x->s.dtype != DTYPE_F32 && cpu_simd_usable(&cpu_simd_avx512_bf16))
         run_with(&cpu_simd_amx_played, r, x, c, want_lse, count);
 #endif
 }
