@@ -30,6 +30,8 @@
 #undef ISA_TARGET
 #undef AMX
 #undef TILES
+#undef TILES_PASSED
+#undef TILES_HERE
 #undef TILE_ZERO
 #undef TILE_LOAD
 #undef TILE_STORE
@@ -39,14 +41,18 @@
 #define ISA_TARGET             "avx512f,avx512dq,avx512bw,avx512vl,avx512bf16,fma,f16c,avx2"
 #define AMX(name)              name##_played
 #define TILES                  float tiles[8][16 * 16];
+#define TILES_PASSED           float(*tiles)[16 * 16],
+#define TILES_HERE             tiles,
 #define TILE_ZERO(i)           memset(tiles[i], 0, sizeof tiles[i])
 #define TILE_LOAD(i, p, step)  played_load(tiles[i], p, step)
 #define TILE_STORE(i, p, step) played_store(tiles[i], p, step)
 #define TILE_DOT(c, a, b)      played_dot(tiles[c], tiles[a], tiles[b])
 #else
-#define ISA_TARGET             "avx512f,avx512dq,avx512bw,avx512vl,avx512bf16,fma,f16c,avx2,amx-tile,amx-bf16"
-#define AMX(name)              name##_amx
-#define TILES                  /* the registers */
+#define ISA_TARGET "avx512f,avx512dq,avx512bw,avx512vl,avx512bf16,fma,f16c,avx2,amx-tile,amx-bf16"
+#define AMX(name)  name##_amx
+#define TILES      /* the registers */
+#define TILES_PASSED
+#define TILES_HERE
 #define TILE_ZERO(i)           _tile_zero(i)
 #define TILE_LOAD(i, p, step)  _tile_loadd(i, p, (size_t)(step))
 #define TILE_STORE(i, p, step) _tile_stored(i, p, (size_t)(step))
@@ -104,29 +110,43 @@ static void played_dot(float *c, const float *a, const float *b)
         TILE_DOT(3, 5, 7);                                 \
     }
 
-/* s [32][NR] = the scores, as they are, of 32 keys `ks` bytes apart: each part of them with each of the queries'. */
-INLINE void AMX(group_scores)(int parts, const struct lanes *x, const char *k, int64_t ks,
-                              int64_t lower, int64_t D, float *s)
+/* Of a group's 32 keys, `ks` bytes apart, and 32 queries from q on: s [32][NR] = the scores, as they are; each part of the keys
+ * with each of the queries'. Steps [from, to) of `all`, so that others' work may come between. */
+INLINE void AMX(block_scores)(TILES_PASSED int parts, const struct lanes *x, const char *k,
+                              int64_t ks, int64_t lower, int64_t D, int q, int64_t from, int64_t to,
+                              int64_t all, float *s)
 {
-    const int64_t row = NR * (int64_t)sizeof *s;
-    TILES
+    const int64_t row = NR * (int64_t)sizeof *s, steps = D / 32;
     TILES_FENCE;
-    for (int q = 0; q < x->nv * LANES; q += GROUP) {
+    if (from == 0) {
         TILE_ZERO(0);
         TILE_ZERO(1);
         TILE_ZERO(2);
         TILE_ZERO(3);
-        for (int i = 0; i < parts * parts; i++) {
-            const char *keys = k + i / parts * lower;
-            const char *queries = (const char *)(x->qt + i % parts * (D / 2 * NR) + q);
-            TILE_PRODUCTS(keys, ks, 64, queries, row, 16 * row, D / 32)
-        }
+    }
+    for (int64_t i = from; i < to; i++) {
+        const int64_t part = i / steps, step = i % steps;
+        const char *keys = k + part / parts * lower + 64 * step;
+        const char *queries =
+            (const char *)(x->qt + part % parts * (D / 2 * NR) + q) + 16 * row * step;
+        TILE_PRODUCTS(keys, ks, 64, queries, row, 16 * row, 1)
+    }
+    if (to == all) {
         TILE_STORE(0, s + q, row);
         TILE_STORE(1, s + q + LANES, row);
         TILE_STORE(2, s + 16 * NR + q, row);
         TILE_STORE(3, s + 16 * NR + q + LANES, row);
     }
     TILES_FENCE;
+}
+
+INLINE void AMX(group_scores)(int parts, const struct lanes *x, const char *k, int64_t ks,
+                              int64_t lower, int64_t D, float *s)
+{
+    const int64_t all = parts * parts * (D / 32);
+    TILES
+    for (int q = 0; q < x->nv * LANES; q += GROUP)
+        AMX(block_scores)(TILES_HERE parts, x, k, ks, lower, D, q, 0, all, all, s);
 }
 
 /* From the first part of P^T to the second, in floats. */
@@ -178,25 +198,23 @@ static const char *AMX(group_keys)(const struct kv_tile *t, int64_t i, int64_t D
     return buf;
 }
 
-/* p = pairs of 2^(s * scale - ref) of 32 keys, added to sum. */
-INLINE void AMX(group_exp)(int parts, const struct lanes *x, const float *s, float *p,
-                           int64_t lower, float *sum)
+/* p = pairs of 2^(s * scale - ref) of 32 keys and a vector of queries, added to sum. */
+INLINE void AMX(column_exp)(int parts, const struct lanes *x, int c, const float *s, float *p,
+                            int64_t lower, float *sum)
 {
-    for (int c = 0; c < x->nv * LANES; c += LANES) {
-        const vf m = vload(x->ref + c);
-        vf total = vload(sum + c);
-        UNROLL_BY(4)
-        for (int r = 0; r < GROUP; r += 2) {
-            const vf even = vexp2(vload(s + r * NR + c) * x->scale - m);
-            const vf odd = vexp2(vload(s + (r + 1) * NR + c) * x->scale - m);
-            put_pairs(parts, even, odd, p + r / 2 * NR + c, lower);
-            total += even + odd;
-        }
-        vstore(sum + c, total);
+    const vf m = vload(x->ref + c);
+    vf total = vload(sum + c);
+    UNROLL_BY(4)
+    for (int r = 0; r < GROUP; r += 2) {
+        const vf even = vexp2(vload(s + r * NR + c) * x->scale - m);
+        const vf odd = vexp2(vload(s + (r + 1) * NR + c) * x->scale - m);
+        put_pairs(parts, even, odd, p + r / 2 * NR + c, lower);
+        total += even + odd;
     }
+    vstore(sum + c, total);
 }
 
-/* The same where only `rows` are keys, from `first` on, and the mask hides some of them from some queries. */
+/* The same of all queries, where only `rows` are keys, from `first` on, and the mask hides some of them from some queries. */
 INLINE void AMX(group_edge)(int parts, const struct lanes *x, float *s, int64_t first, int64_t rows,
                             float *p, int64_t lower, float *sum)
 {
@@ -315,19 +333,31 @@ INLINE void AMX(parts_scores)(int parts, const struct lanes *x, const struct kv_
     }
 }
 
+/* The unit works while vectors do: a half of the products for two vectors of queries, of the next group's scores, comes
+ * before each vector of this group's powers of 2. */
 INLINE void AMX(parts_exp)(int parts, const struct lanes *x, const struct kv_tile *t, int64_t n,
                            int64_t D, bool edge, float *p, float *sum)
 {
-    const int64_t lower = AMX(p_lower)(n);
-    float s[GROUP * NR] __attribute__((aligned(64)));
+    const int64_t lower = AMX(p_lower)(n), all = parts * parts * (D / 32);
+    float s[2][GROUP * NR] __attribute__((aligned(64)));
+    int64_t ks;
+    const char *k = AMX(group_keys)(t, 0, D, &ks);
+    TILES
+    AMX(group_scores)(parts, x, k, ks, t->lower, D, s[0]);
     for (int64_t i = 0; i < n; i += GROUP, p += GROUP / 2 * NR) {
-        int64_t ks;
-        const char *k = AMX(group_keys)(t, i, D, &ks);
-        AMX(group_scores)(parts, x, k, ks, t->lower, D, s);
-        if (edge || i + GROUP > n)
-            AMX(group_edge)(parts, x, s, t->first + i, least(GROUP, n - i), p, lower, sum);
-        else
-            AMX(group_exp)(parts, x, s, p, lower, sum);
+        float *now = s[i / GROUP % 2], *next = s[(i / GROUP + 1) % 2];
+        const bool whole = !edge && i + GROUP <= n;
+        k = i + GROUP < n ? AMX(group_keys)(t, i + GROUP, D, &ks) : NULL;
+        for (int v = 0; v < x->nv; v++) {
+            const int64_t from = v % 2 ? all / 2 : 0, to = v % 2 || v + 1 == x->nv ? all : all / 2;
+            if (k)
+                AMX(block_scores)
+            (TILES_HERE parts, x, k, ks, t->lower, D, v / 2 * GROUP, from, to, all, next);
+            if (whole)
+                AMX(column_exp)(parts, x, v * LANES, now, p, lower, sum);
+        }
+        if (!whole)
+            AMX(group_edge)(parts, x, now, t->first + i, least(GROUP, n - i), p, lower, sum);
     }
 }
 
