@@ -35,12 +35,14 @@ const struct cpu_simd cpu_simd_amx = {.name = "amx",
                                       .title = "AMX",
                                       .tiled = tiled_amx,
                                       .dot_burst = peak_tiles_amx,
+                                      .f16_share = AMX_F16_SHARE,
                                       AVX512_FUNCTIONS};
 
 const struct cpu_simd cpu_simd_amx_played = {.name = "amx_played",
                                              .title = "AMX played",
                                              .tiled = tiled_played,
                                              .dot_burst = peak_tiles_played,
+                                             .f16_share = AMX_F16_SHARE,
                                              AVX512_FUNCTIONS};
 #else
 typedef int simd_avx512_is_for_x86_64; /* ISO C wants a declaration */

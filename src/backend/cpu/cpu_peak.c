@@ -118,6 +118,17 @@ static double burst_all(double (*burst)(int64_t rounds), struct pool *pool)
     return best;
 }
 
+/* Products of 16 bits, where they have instructions. */
+static void measure_dots(const struct cpu_simd *simd, struct pool *pool, struct peak *out)
+{
+    if (!simd->dot_burst)
+        return;
+    const double tflops = burst_all(simd->dot_burst, pool) * 1e-3;
+    peak_put(out, PEAK_MMA_BF16, tflops);
+    if (simd->f16_share > 0)
+        peak_put(out, PEAK_MMA_F16, tflops * simd->f16_share);
+}
+
 /* ---- memory ---- */
 
 struct region {
@@ -204,8 +215,7 @@ enum status cpu_peak(const struct cpu_simd *simd, struct pool *pool, struct peak
     peak_put(out, PEAK_FMA_BURST, burst_peak(simd));
     peak_put(out, PEAK_FMA, working_peak(simd, (float *)(void *)r.data));
     peak_put(out, PEAK_FMA_ALL, burst_all(simd->fma_burst, pool));
-    if (simd->dot_burst)
-        peak_put(out, PEAK_MMA_BF16, burst_all(simd->dot_burst, pool) * 1e-3);
+    measure_dots(simd, pool, out);
     measure_caches(&r, out);
     peak_put(out, PEAK_DRAM,
              cold_rate(&r, pool, BUFFER_BYTES / CHUNK_BYTES, read_chunk, BUFFER_BYTES));

@@ -95,6 +95,8 @@ struct cpu_simd {
     double (*fma_burst)(int64_t rounds);
     /* The same of bf16 products, by the instructions that `tiled` has for them; NULL: it has none, bf16 become floats. */
     double (*dot_burst)(int64_t rounds);
+    double
+        f16_share; /* the rate of f16 products over theirs, where `tiled` makes them so; 0: f16 become floats */
     /* Sum over `n` floats, as fast as loads go; n a multiple of 256. */
     float (*read_burst)(const float *x, int64_t n);
 };

@@ -50,11 +50,11 @@ void ceiling_roof_text(const struct held_roof *r, struct str *out)
 
 /* ---- this machine's CPU ---- */
 
-/* bf16 products have instructions of their own where that was measured; all others are made in f32. */
+/* Products of 16 bits have instructions of their own where that was measured; all others are made in f32. */
 static double host_tflops(const struct peak *p, enum dtype dtype)
 {
-    const double own = p->at[PEAK_MMA_BF16].value;
-    return dtype == DTYPE_BF16 && own > 0 ? own : p->at[PEAK_FMA_ALL].value * 1e-3;
+    const double own = p->at[dtype == DTYPE_BF16 ? PEAK_MMA_BF16 : PEAK_MMA_F16].value;
+    return dtype != DTYPE_F32 && own > 0 ? own : p->at[PEAK_FMA_ALL].value * 1e-3;
 }
 
 struct host_roof host_roof(struct session *s, int threads, enum dtype dtype)
