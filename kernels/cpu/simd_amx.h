@@ -19,8 +19,6 @@
  * than the f16 that comes out: 112 tile products in the place of 32, still a fifth of what floats cost. (An infinite f16 has
  * no second part, and becomes NaN.)
  *
- * These are counts: the code has run with tiles in memory alone, so it is taken only when ATTNSCOPE_CPU=amx asks for it.
- *
  * AMX_PLAYED 1 compiles the same with tiles in memory and products by AVX512-BF16, for processors without the unit: a
  * test, not a kernel. D must be a multiple of 32, and so must BC.
  *
@@ -437,11 +435,12 @@ static double AMX(peak_tiles)(int64_t rounds)
     return 4.0 * 2 * 16 * 16 * 32 * (double)rounds;
 }
 
-/* In bf16 and f16 where tiles divide D and the keys; else in pairs or floats. */
+/* In bf16 and f16 where tiles divide D and the keys. Else in floats: processors with the unit take four times as long for
+ * an instruction on pairs as for one on floats. */
 static void AMX(tiled)(const struct tiled_job *j)
 {
     if (j->dtype == DTYPE_F32 || j->D % GROUP || j->BC % GROUP) {
-        tiled_pairs(j);
+        tiled(j);
         return;
     }
     AMX(amx_begin)();

@@ -24,8 +24,7 @@ ISA_BEGIN
 
 enum {
     DOTS = PANEL == 4 ? 16 : 8, /* accumulators of a block of scores: ROWS x DOTS / ROWS keys */
-    DECODE_ROWS = 4,            /* of a row block at most */
-    LINE = 64
+    DECODE_ROWS = 4             /* of a row block at most */
 };
 
 INLINE int64_t decode_least(int64_t a, int64_t b)
@@ -36,29 +35,6 @@ INLINE int64_t decode_least(int64_t a, int64_t b)
 INLINE int64_t decode_pitch(int64_t D)
 {
     return (D + LANES - 1) / LANES * LANES;
-}
-
-INLINE int64_t decode_bytes(enum dtype t)
-{
-    return t == DTYPE_F32 ? 4 : 2;
-}
-
-INLINE const char *decode_at(enum dtype t, const void *base, int64_t index)
-{
-    return (const char *)base + index * decode_bytes(t);
-}
-
-/* Row by row of a tile that will be read soon. */
-struct ahead {
-    const char *row;
-    int64_t rows, stride, bytes; /* that are left; from row to row; of a row */
-};
-
-INLINE void ask_for(struct ahead *x, int64_t rows)
-{
-    for (; rows > 0 && x->rows > 0; rows--, x->rows--, x->row += x->stride)
-        for (int64_t at = 0; at < x->bytes; at += LINE)
-            __builtin_prefetch(x->row + at, 0, 2);
 }
 
 /* Lane i of x[g] becomes the sum over all lanes of x[g * LANES + i]. A round adds the halves of two vectors and
@@ -90,7 +66,7 @@ INLINE void dots_step(vf acc[DOTS], enum dtype t, int rows, const float *q, int6
         x[r] = vload(q + r * pitch + d);
     UNROLL_BY(16)
     for (int k = 0; k < DOTS / rows; k++) {
-        const char *at = decode_at(t, keys[k], d);
+        const char *at = velement(t, keys[k], d);
         const vf y = part ? vload_as_part(t, at, part) : vload_as(t, at);
         UNROLL
         for (int r = 0; r < rows; r++)
@@ -123,7 +99,7 @@ INLINE void decode_scores(enum dtype t, int rows, const struct row_block *x,
         vf acc[DOTS];
         UNROLL_BY(16)
         for (int k = 0; k < DOTS / rows; k++)
-            keys[k] = decode_at(t, tile->k, decode_least(j + k, tile->n - 1) * tile->ks);
+            keys[k] = velement(t, tile->k, decode_least(j + k, tile->n - 1) * tile->ks);
         UNROLL_BY(16)
         for (int i = 0; i < DOTS; i++)
             acc[i] = (vf){0};
@@ -145,8 +121,8 @@ INLINE void weigh(enum dtype t, int rows, int nv, const float *p, const struct d
                   int64_t d, int64_t part, float *o, int64_t pitch)
 {
     vf acc[DECODE_ROWS][2 * PANEL];
-    const char *v = decode_at(t, tile->v, d);
-    const int64_t step = tile->vs * decode_bytes(t);
+    const char *v = velement(t, tile->v, d);
+    const int64_t step = tile->vs * vbytes(t);
     UNROLL
     for (int r = 0; r < rows; r++) {
         UNROLL_BY(8)
@@ -158,7 +134,7 @@ INLINE void weigh(enum dtype t, int rows, int nv, const float *p, const struct d
             ask_for(tile->next, 1);
         UNROLL_BY(8)
         for (int j = 0; j < nv; j++) {
-            const char *at = decode_at(t, v, j * LANES);
+            const char *at = velement(t, v, j * LANES);
             const vf y = part ? vload_as_part(t, at, part) : vload_as(t, at);
             UNROLL
             for (int r = 0; r < rows; r++)
@@ -346,7 +322,7 @@ static void decode_load(const struct decode_job *j, struct row_block *x)
     for (int64_t r = 0; r < decode_least(x->rows, j->rows - x->first); r++) {
         const int64_t row = j->row + x->first + r;
         const int64_t at = row / j->queries * j->head_stride + row % j->queries * j->q_stride;
-        math_to_float(j->dtype, decode_at(j->dtype, j->q, at), x->q + r * pitch, j->D);
+        math_to_float(j->dtype, velement(j->dtype, j->q, at), x->q + r * pitch, j->D);
         math_scale(x->q + r * pitch, scale, j->D);
     }
 }
@@ -366,16 +342,6 @@ static void decode_leave(const struct decode_job *j, const struct row_block *x)
     }
 }
 
-static struct ahead tile_ahead(const struct decode_job *j, const void *base, int64_t stride,
-                               int64_t first, int64_t n)
-{
-    const int64_t bytes = decode_bytes(j->dtype);
-    return (struct ahead){.row = decode_at(j->dtype, base, first * stride),
-                          .rows = n < 0 ? 0 : n,
-                          .stride = stride * bytes,
-                          .bytes = j->D * bytes};
-}
-
 /* Key tiles outside, row blocks inside: K and V come from memory once. */
 static void decode(const struct decode_job *j)
 {
@@ -385,15 +351,15 @@ static void decode(const struct decode_job *j)
         decode_load(j, &b.x);
     }
     for (int64_t first = j->first; first < j->end; first += j->BC) {
-        struct decode_tile t = {.k = decode_at(j->dtype, j->k, first * j->k_stride),
-                                .v = decode_at(j->dtype, j->v, first * j->v_stride),
+        struct decode_tile t = {.k = velement(j->dtype, j->k, first * j->k_stride),
+                                .v = velement(j->dtype, j->v, first * j->v_stride),
                                 .ks = j->k_stride,
                                 .vs = j->v_stride,
                                 .n = decode_least(j->BC, j->end - first)};
         const int64_t next = first + t.n;
-        struct ahead ahead[2] = {
-            tile_ahead(j, j->v, j->v_stride, first, t.n),
-            tile_ahead(j, j->k, j->k_stride, next, decode_least(j->BC, j->end - next))};
+        struct ahead ahead[2] = {rows_ahead(j->dtype, j->v, j->v_stride, first, t.n, j->D),
+                                 rows_ahead(j->dtype, j->k, j->k_stride, next,
+                                            decode_least(j->BC, j->end - next), j->D)};
         for (int64_t i = 0; i < decode_blocks(j); i++) {
             (void)decode_split(j, i, &b);
             meet_for(j->dtype, b.x.rows)(j, &b.x, &t, first, i ? NULL : ahead, b.s);

@@ -199,7 +199,9 @@ struct kv_tile {
     const void *k, *v;
     int64_t k_stride, v_stride; /* in elements */
     int64_t first, n;           /* its keys */
-    void *spare;                /* memory for BC x D floats, where an engine wants some */
+    struct ahead *
+        ahead; /* what of V, and then of the next tile's K, is to be asked for meanwhile; or NULL */
+    void *spare;   /* memory for BC x D floats, where an engine wants some */
     int64_t lower; /* bytes from the first part of k, or v, to the second, where there are two */
 };
 
@@ -252,9 +254,12 @@ static void tile_exp(const struct lanes *x, const struct kv_tile *t, int64_t n, 
                      bool edge, float *p, float *sum)
 {
     const float *k = t->k;
-    for (int64_t i = 0; i < n; i += MR)
+    for (int64_t i = 0; i < n; i += MR) {
+        if (t->ahead)
+            ask_for(&t->ahead[0], MR);
         exp_table[x->nv - 1][least(MR, n - i) - 1](k + i * t->k_stride, t->k_stride, x->qt, x->ref,
                                                    D, p + i * NR, sum);
+    }
     if (edge)
         tile_mask(x, t->first, n, p, sum);
 }
@@ -264,8 +269,12 @@ static void tile_output(struct lanes *x, const struct kv_tile *t, int64_t n, int
                         const float *p)
 {
     const float *v = t->v;
-    for (int64_t d = 0; d < D; d += MR)
+    const int64_t share = (t->n * MR + D - 1) / D;
+    for (int64_t d = 0; d < D; d += MR) {
+        if (t->ahead)
+            ask_for(&t->ahead[1], share);
         output_table[x->nv - 1][least(MR, D - d) - 1](v + d, t->v_stride, p, n, x->ot + d * NR);
+    }
 }
 
 /* Raises ref to the maximum over n keys, of those that each lane sees, and rescales what was summed
@@ -487,7 +496,7 @@ static const struct engine in_floats = {.pack = tile_pack,
                                         .output = tile_output};
 
 /* K/V tiles outside, lane blocks inside: a tile that was converted or has just come into L2 serves
- * all of them. */
+ * all of them. The first of them asks for what comes next. */
 static void tiled_by(const struct engine *e, const struct tiled_job *j)
 {
     struct tile_buffers b;
@@ -498,8 +507,12 @@ static void tiled_by(const struct engine *e, const struct tiled_job *j)
     const int64_t end = row_end(j, j->rows - 1);
     for (int64_t first = 0; first < end; first += j->BC) {
         enter(j, TILED_LOAD);
-        const struct kv_tile t = e->load(j, &b, first, end);
-        for (int64_t row = 0; row < j->rows; row += NR) {
+        struct kv_tile t = e->load(j, &b, first, end);
+        struct ahead ahead[2] = {rows_ahead(j->dtype, j->v, j->v_stride, first, t.n, j->D),
+                                 rows_ahead(j->dtype, j->k, j->k_stride, first + t.n,
+                                            least(j->BC, end - first - t.n), j->D)};
+        t.ahead = ahead;
+        for (int64_t row = 0; row < j->rows; row += NR, t.ahead = NULL) {
             struct lanes *x = &b.lanes[row / NR];
             const int64_t seen = least(t.n, x->end[NR - 1] - first);
             if (seen <= 0)

@@ -254,6 +254,40 @@ INLINE vf vload_as_part(enum dtype t, const void *p, int64_t n)
     return vload_as(t, x);
 }
 
+/* Bytes of an element, and where element `index` of a tensor is. */
+INLINE int64_t vbytes(enum dtype t)
+{
+    return t == DTYPE_F32 ? 4 : 2;
+}
+
+INLINE const char *velement(enum dtype t, const void *base, int64_t index)
+{
+    return (const char *)base + index * vbytes(t);
+}
+
+/* Rows of K or V that will be read soon, asked for a few at a time, so that they come while something is computed. */
+struct ahead {
+    const char *row;
+    int64_t rows, stride, bytes; /* that are left; from row to row; of a row */
+};
+
+INLINE struct ahead rows_ahead(enum dtype t, const void *base, int64_t stride, int64_t first,
+                               int64_t n, int64_t D)
+{
+    return (struct ahead){.row = velement(t, base, first * stride),
+                          .rows = n < 0 ? 0 : n,
+                          .stride = stride * vbytes(t),
+                          .bytes = D * vbytes(t)};
+}
+
+INLINE void ask_for(struct ahead *x, int64_t rows)
+{
+    enum { LINE = 64 };
+    for (; rows > 0 && x->rows > 0; rows--, x->rows--, x->row += x->stride)
+        for (int64_t at = 0; at < x->bytes; at += LINE)
+            __builtin_prefetch(x->row + at, 0, 2);
+}
+
 /* The lanes of a and b in turn: a0 b0 a1 b1 ... */
 INLINE void vzip(vf a, vf b, vf *lo, vf *hi)
 {

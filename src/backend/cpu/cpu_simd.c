@@ -13,8 +13,8 @@ const struct cpu_simd *const *cpu_simd_table(void)
 {
     static const struct cpu_simd *const table[] = {
 #if defined __x86_64__
-        &cpu_simd_avx512_bf16,
         &cpu_simd_amx,
+        &cpu_simd_avx512_bf16,
         &cpu_simd_avx512,
         &cpu_simd_avx2,
 #elif defined __aarch64__
