@@ -125,12 +125,9 @@ static const struct {
     struct host_isa isa;
     bool (*runs)(void);
 } isas[] = {
-    {{"amx", "AMX"}, runs_amx},
-    {{"avx512_bf16", "AVX-512 BF16"}, runs_avx512_bf16},
-    {{"avx512", "AVX-512"}, runs_avx512},
-    {{"avx2", "AVX2"}, runs_avx2},
-    {{"neon", "NEON"}, runs_neon},
-    {{"generic", "plain C"}, runs_always},
+    {{"amx", "AMX"}, runs_amx},           {{"avx512_bf16", "AVX-512 BF16"}, runs_avx512_bf16},
+    {{"avx512", "AVX-512"}, runs_avx512}, {{"avx2", "AVX2"}, runs_avx2},
+    {{"neon", "NEON"}, runs_neon},        {{"generic", "plain C"}, runs_always},
 };
 enum { ISAS = sizeof isas / sizeof *isas };
 
