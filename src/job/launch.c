@@ -19,6 +19,7 @@
 #include "base/kin.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "job/inputs.h"
 
 /* Below any machine that is still usable, for estimates; the supervisor allows ten times. */
 static const double inputs_per_s = 2e7;
@@ -192,7 +193,7 @@ enum status launch_set_inputs(struct launch *l, const struct problem *p, struct 
     struct tensors t;
     double elements = (double)shape_q_elems(s) + 2 * (double)shape_kv_elems(s);
     peer_estimate(&l->peer, PHASE_INPUTS, -1, elements / inputs_per_s);
-    st = tensors_make(p, &t, err);
+    st = job_inputs_make(NULL, p, &t, err);
     if (st != ST_OK)
         return st;
     st = l->ops->set_inputs(l->backend, p, &t, err);

@@ -4,6 +4,7 @@ libattnscope_a_SOURCES += \
 	%D%/far.c %D%/far.h \
 	%D%/foundry.c %D%/foundry.h \
 	%D%/gpu_lock.c %D%/gpu_lock.h \
+	%D%/inputs.c %D%/inputs.h \
 	%D%/job.c %D%/job.h \
 	%D%/judging.c %D%/judging.h \
 	%D%/lateness.c %D%/lateness.h \

@@ -15,6 +15,7 @@
 #include "backend/backend.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "job/inputs.h"
 #include "job/peer.h"
 #include "job/serve.h"
 #include "measure/diagnose.h"
@@ -83,7 +84,7 @@ static enum status make_reference(struct judge *j, const struct problem *p, int 
     double elements = (double)shape_q_elems(s) + 2 * (double)shape_kv_elems(s);
     peer_estimate(&j->peer, PHASE_REFERENCE, entry,
                   elements / inputs_per_s + reference_estimate(p, pool_threads(j->pool), 0));
-    enum status st = tensors_make(p, &t, err);
+    enum status st = job_inputs_make(j->pool, p, &t, err);
     if (st != ST_OK)
         return st;
     st = reference_new(p, &t, j->pool, 0, &j->reference, err);
@@ -131,7 +132,7 @@ static void add_cause(struct judge *j, const struct problem *p, int entry, const
     struct diagnosis d;
     struct err err = ERR_INIT;
     peer_estimate(&j->peer, PHASE_REFERENCE, entry, diagnose_estimate(&p->shape));
-    if (tensors_make(p, &t, &err) != ST_OK)
+    if (job_inputs_make(j->pool, p, &t, &err) != ST_OK)
         return;
     if (diagnose(j->reference, p, &t, output, diagnose_tile_rows(&p->shape), &d, &err) == ST_OK) {
         diagnosis_fill(&d, &p->shape, row);

@@ -154,11 +154,13 @@ static bool sample_turn(struct launch *l, struct entry *e, uint64_t turn, bool a
         l->ops->flush(l->backend);
     if (st == ST_OK)
         st = sample_watched(l, e, seconds, clock, &why);
+    const double ended = seconds_now();
     if (st != ST_OK)
         lose(l, e, st, &why);
     else if (launch_look_behind(l, (int)(e - l->entries), &why) != ST_OK ||
              l->ops->inspect(l->backend, e->slot, all, &why) != ST_OK)
         expose(l, e, &why);
+    e->looked_s += seconds_now() - ended;
     return e->slot;
 }
 
@@ -168,12 +170,14 @@ static void send_run(struct launch *l, struct entry *e, uint64_t turn, const cha
     struct problem p = {.turn = 0};
     struct err why = ERR_INIT;
     const int run = (int)(draw_turn() / 2 % (uint64_t)e->repeat);
+    const double began = seconds_now();
     problem_copy(&p, &l->request.problem);
     p.turn = turn + (uint64_t)run;
     enum status st = launch_send_output(l, (int)(e - l->entries), run, &p, what, &why);
     if (st != ST_OK)
         lose(l, e, st, &why);
     problem_clear(&p);
+    e->looked_s += seconds_now() - began;
 }
 
 static void take_sample(struct launch *l, struct entry *e, uint64_t turn)
@@ -264,6 +268,21 @@ static void fill_rows(struct group *g)
 
 /* ---- a group ---- */
 
+static double looked_s(const struct group *g)
+{
+    double sum = 0;
+    for (int i = 0; i < g->count; i++)
+        sum += g->items[i]->looked_s;
+    return sum;
+}
+
+/* Seconds a kernel since sampling began. What looking at inputs and outputs took is left out: of large ones a look takes
+ * as long as hundreds of samples, and time= would end with one. */
+static double sampling_s(const struct group *g)
+{
+    return (seconds_now() - g->began - looked_s(g)) / g->count;
+}
+
 /* Between samples: rows from time to time, and an ear for CANCEL. */
 static void attend(struct group *g)
 {
@@ -299,7 +318,7 @@ static bool wants_more(struct group *g, double wall)
  * per kernel. */
 static bool group_done(struct group *g)
 {
-    double wall = (seconds_now() - g->began) / g->count;
+    double wall = sampling_s(g);
     bool done = true;
     for (int i = 0; i < g->count; i++) {
         struct entry *e = g->items[i];
@@ -415,13 +434,14 @@ static size_t pick_sample(const struct launch *l)
 static void come_back(struct group *g, const struct load_mark *left)
 {
     double seconds, clock;
+    const double looked = looked_s(g);
     const struct load_mark now = load_mark();
     peer_estimate(&g->l->peer, PHASE_TIMING, -1, 0);
     for (int i = 0; i < g->count && launch_goes_on(g->l); i++)
         if (g->items[i]->slot)
             sample_turn(g->l, g->items[i], draw_turn(), false, &seconds, &clock);
     load_leave_out(&g->load, left, &now);
-    g->began += seconds_now() - left->at;
+    g->began += seconds_now() - left->at - (looked_s(g) - looked);
 }
 
 /* Since the last look, a program that does not queue had kernels there: what was sampled meanwhile is no time. */

@@ -94,6 +94,14 @@ struct tensors {
 /* Fills fresh tensors for the problem; reads files where it must. Refuses what does not fit into
  * the free memory. */
 enum status tensors_make(const struct problem *p, struct tensors *out, struct err *err);
+/* The same by several threads: `run` calls part(ctx, i, thread) for each i of 0..n-1, in any order and side by side, and
+ * returns when all are done, as pool_run() does. NULL: by the caller alone. What is filled is the same. */
+struct input_crew {
+    void (*run)(void *crew, int64_t n, void (*part)(void *ctx, int64_t i, int thread), void *ctx);
+    void *crew;
+};
+enum status tensors_make_by(const struct input_crew *crew, const struct problem *p,
+                            struct tensors *out, struct err *err);
 void tensors_free(struct tensors *t);
 
 /* Timed runs see contents that nobody has seen: those of the problem, each tensor rotated in memory by a

@@ -12,11 +12,12 @@
 #include "base/number.h"
 #include "spec/tensor_file.h"
 
-enum { ALIGNMENT = 64, CHUNK = 4096 };
+enum { ALIGNMENT = 64, CHUNK = 4096, PART = 64 * CHUNK };
 
 /* One tensor to fill: where, and what it is. */
 struct target {
     const struct problem *p;
+    const struct input_crew *crew; /* NULL: nobody helps */
     enum tensor_id id;
     unsigned char *data;
     int64_t heads, rows;
@@ -48,22 +49,50 @@ static void place(const struct target *t, uint64_t first, const unsigned char *e
     }
 }
 
-static void fill_generated(const struct target *t)
+/* All n of them, by whoever helps. */
+static void in_parts(const struct input_crew *crew, int64_t n,
+                     void (*part)(void *ctx, int64_t i, int thread), void *ctx)
+{
+    if (crew && n > 1)
+        crew->run(crew->crew, n, part, ctx);
+    else
+        for (int64_t i = 0; i < n; i++)
+            part(ctx, i, 0);
+}
+
+static int64_t parts_of(size_t total)
+{
+    return (int64_t)((total + PART - 1) / PART);
+}
+
+static void fill_chunk(const struct target *t, size_t first, size_t n)
 {
     const struct shape *s = &t->p->shape;
-    const size_t total = target_elems(t), size = dtype_size(s->dtype);
+    const size_t size = dtype_size(s->dtype);
     float values[CHUNK];
     unsigned char rounded[CHUNK * sizeof(float)];
-    for (size_t done = 0; done < total; done += CHUNK) {
-        const size_t n = total - done < CHUNK ? total - done : CHUNK;
-        input_values(t->p->input, t->p->seed, t->id, s, done, n, values);
-        if (s->layout == LAYOUT_BHSD) { /* logical order is memory order */
-            dtype_from_float(s->dtype, values, t->data + done * size, n);
-        } else {
-            dtype_from_float(s->dtype, values, rounded, n);
-            place(t, done, rounded, n);
-        }
+    input_values(t->p->input, t->p->seed, t->id, s, first, n, values);
+    if (s->layout == LAYOUT_BHSD) { /* logical order is memory order */
+        dtype_from_float(s->dtype, values, t->data + first * size, n);
+        return;
     }
+    dtype_from_float(s->dtype, values, rounded, n);
+    place(t, first, rounded, n);
+}
+
+static void fill_part(void *ctx, int64_t part, int thread)
+{
+    const struct target *t = ctx;
+    const size_t total = target_elems(t), from = (size_t)part * PART,
+                 end = total - from < PART ? total : from + PART;
+    (void)thread;
+    for (size_t at = from; at < end; at += CHUNK)
+        fill_chunk(t, at, end - at < CHUNK ? end - at : CHUNK);
+}
+
+static void fill_generated(struct target *t)
+{
+    in_parts(t->crew, parts_of(target_elems(t)), fill_part, t);
 }
 
 /* The file must still be what the shape says: either may have changed since input= was given. */
@@ -105,7 +134,7 @@ static enum status fill_from_file(const struct target *t, struct err *err)
     return st;
 }
 
-static enum status fill(const struct target *t, struct err *err)
+static enum status fill(struct target *t, struct err *err)
 {
     if (t->p->input == INPUT_FILES)
         return fill_from_file(t, err);
@@ -151,6 +180,24 @@ void input_rotate(void *dst, const void *src, size_t bytes, size_t by)
     memcpy((char *)dst + (bytes - by), src, by);
 }
 
+struct rotation {
+    char *dst;
+    const char *src;
+    size_t bytes, by;
+};
+
+/* What comes to one place of the rotated tensor and behind it, `n` bytes, which may begin again meanwhile. */
+static void rotate_part(void *ctx, int64_t part, int thread)
+{
+    const struct rotation *r = ctx;
+    const size_t at = (size_t)part * PART, n = r->bytes - at < PART ? r->bytes - at : PART,
+                 from = (at + r->by) % r->bytes,
+                 straight = r->bytes - from < n ? r->bytes - from : n;
+    (void)thread;
+    memcpy(r->dst + at, r->src + from, straight);
+    memcpy(r->dst + at + straight, r->src, n - straight);
+}
+
 /* Puts a whole tensor into its place in the problem's turn. */
 static enum status turn_tensor(const struct target *t, void **data, size_t bytes, struct err *err)
 {
@@ -161,13 +208,20 @@ static enum status turn_tensor(const struct target *t, void **data, size_t bytes
     enum status st = allocate(bytes, &turned, err);
     if (st)
         return st;
-    input_rotate(turned, *data, bytes, by);
+    struct rotation r = {turned, *data, bytes, by};
+    in_parts(t->crew, parts_of(bytes), rotate_part, &r);
     free(*data);
     *data = turned;
     return ST_OK;
 }
 
 enum status tensors_make(const struct problem *p, struct tensors *out, struct err *err)
+{
+    return tensors_make_by(NULL, p, out, err);
+}
+
+enum status tensors_make_by(const struct input_crew *crew, const struct problem *p,
+                            struct tensors *out, struct err *err)
 {
     const struct shape *s = &p->shape;
     *out = (struct tensors){0};
@@ -182,11 +236,12 @@ enum status tensors_make(const struct problem *p, struct tensors *out, struct er
     for (int i = 0; i < 3 && !st; i++) {
         const bool q = i == TENSOR_Q;
         st = allocate(q ? out->q_bytes : out->kv_bytes, data[i], err);
-        const struct target t = {.p = p,
-                                 .id = (enum tensor_id)i,
-                                 .data = *data[i],
-                                 .heads = q ? s->H : s->Hkv,
-                                 .rows = q ? s->Sq : s->Sk};
+        struct target t = {.p = p,
+                           .crew = crew,
+                           .id = (enum tensor_id)i,
+                           .data = *data[i],
+                           .heads = q ? s->H : s->Hkv,
+                           .rows = q ? s->Sq : s->Sk};
         if (!st)
             st = fill(&t, err);
         if (!st)

@@ -541,7 +541,42 @@ static void turns(void)
     }
 }
 
+/* From the last to the first, as threads may. */
+static void backwards(void *calls, int64_t n, void (*part)(void *ctx, int64_t i, int thread),
+                      void *ctx)
+{
+    for (int64_t i = n; i-- > 0;)
+        part(ctx, i, 0);
+    ++*(int *)calls;
+}
+
+static void crews(void)
+{
+    static const char *const shapes[] = {"B=1 H=3 Hkv=1 Sq=20 Sk=2100 D=255 f16",
+                                         "B=2 H=2 S=700 D=200 f32 causal",
+                                         "B=1 H=5 S=800 D=130 bf16 bshd", "B=1 H=1 S=1 D=8 f16"};
+    for (size_t i = 0; i < 2 * (sizeof shapes / sizeof *shapes); i++) {
+        int calls = 0;
+        const struct input_crew crew = {backwards, &calls};
+        struct problem p = PROBLEM_DEFAULT;
+        struct tensors alone, helped;
+        struct err err = ERR_INIT;
+        CU_ASSERT_EQUAL_FATAL(shape_parse(shapes[i / 2], &p.shape, &err), ST_OK);
+        p.turn = i % 2 ? 0x8000000000000123 : 0;
+        CU_ASSERT_EQUAL_FATAL(tensors_make(&p, &alone, &err), ST_OK);
+        CU_ASSERT_EQUAL_FATAL(tensors_make_by(&crew, &p, &helped, &err), ST_OK);
+        CU_ASSERT_EQUAL(calls > 0, i / 2 < 3); /* the last is too small for help */
+        CU_ASSERT_EQUAL(memcmp(alone.q, helped.q, alone.q_bytes), 0);
+        CU_ASSERT_EQUAL(memcmp(alone.k, helped.k, alone.kv_bytes), 0);
+        CU_ASSERT_EQUAL(memcmp(alone.v, helped.v, alone.kv_bytes), 0);
+        tensors_free(&alone);
+        tensors_free(&helped);
+        problem_clear(&p);
+    }
+}
+
 static const struct tap_test tests[] = {
+    {"who helps changes nothing", crews},
     {"a turn is the same for who makes it and who judges it", turns},
     {"Philox gives the published answers", test_philox},
     {"values follow the formula, bit for bit", test_formula},

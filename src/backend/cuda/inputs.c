@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/cuda/unit_sum.h"
 #include "base/mem.h"
 
 enum { BOUNCE_BYTES = 4 << 20 };
@@ -25,20 +26,6 @@ size_t inputs_output_bytes(const struct inputs *in)
     return inputs_tensor_bytes(in) + 2 * OUTPUT_GUARD_BYTES;
 }
 
-/* Of the two-byte units from number `first` on. Every unit counts by its place, so that an exchange shows;
- * and in any order, for a rotated tensor is read in two parts. */
-static uint64_t sum_units(const void *data, size_t len, uint64_t first)
-{
-    const char *p = data;
-    uint64_t sum = 0;
-    for (size_t i = 0; i < len / 2; i++) {
-        uint16_t unit;
-        memcpy(&unit, p + 2 * i, sizeof unit);
-        sum += (unit + UINT64_C(1)) * (2 * (first + i) + 1);
-    }
-    return sum;
-}
-
 /* Adds the bytes from `begin` to `end` of a tensor on the device, which begin with number `first` of the
  * problem's. */
 static enum status add_device_sum(struct gpu *g, const struct inputs *in, cu_pointer tensor,
@@ -51,7 +38,7 @@ static enum status add_device_sum(struct gpu *g, const struct inputs *in, cu_poi
             gpu_check(g, NULL, "cuMemcpyDtoH", g->api.copy_out(in->bounce, tensor + at, n), err);
         if (st != ST_OK)
             return st;
-        *sum += sum_units(in->bounce, n, (first + at - begin) / 2);
+        *sum += unit_sum(in->bounce, n, (first + at - begin) / 2);
     }
     return ST_OK;
 }
@@ -111,8 +98,12 @@ void inputs_drop(struct gpu *g, struct inputs *in)
     gpu_release(g, &in->whole);
     gpu_release(g, &in->ring);
     pools_close(g, &in->pools);
-    free(in->bounce);
+    if (!in->pinned)
+        free(in->bounce);
+    else if (!g->spent)
+        (void)g->api.host_free(in->bounce);
     in->bounce = NULL;
+    in->pinned = false;
     in->present = false;
     in->count = 0;
 }
@@ -171,7 +162,7 @@ static enum status copy_tensor(struct gpu *g, struct inputs *in, int tensor, con
                                struct err *err)
 {
     const size_t bytes = set_bytes(in, tensor);
-    in->sum[tensor] = sum_units(host, bytes, 0);
+    in->sum[tensor] = unit_sum(host, bytes, 0);
     return gpu_copy_in(g, NULL, in->source.at[tensor], host, bytes, err);
 }
 
@@ -201,6 +192,15 @@ static enum status copy_inputs(struct gpu *g, struct inputs *in, const struct te
     return st == ST_OK ? inputs_intact(g, in, 0, NULL, err) : st;
 }
 
+/* Into memory that the device may write itself a copy is several times as fast. */
+static void make_bounce(struct gpu *g, struct inputs *in)
+{
+    in->pinned = g->api.host_alloc && g->api.host_free &&
+                 g->api.host_alloc(&in->bounce, BOUNCE_BYTES, 0) == CU_SUCCESS;
+    if (!in->pinned)
+        in->bounce = xmalloc(BOUNCE_BYTES);
+}
+
 enum status inputs_set(struct gpu *g, struct inputs *in, const struct problem *p,
                        const struct tensors *host, struct err *err)
 {
@@ -210,7 +210,7 @@ enum status inputs_set(struct gpu *g, struct inputs *in, const struct problem *p
     inputs_drop(g, in);
     in->shape = p->shape;
     in->seed = p->seed;
-    in->bounce = xmalloc(BOUNCE_BYTES);
+    make_bounce(g, in);
     st = copy_inputs(g, in, host, err);
     if (st != ST_OK)
         inputs_drop(g, in);

@@ -28,6 +28,7 @@ struct inputs {
     uint64_t sum[3]; /* of the source's bytes, as they were copied in */
     struct pools pools;
     void *bounce; /* for reading them back */
+    bool pinned;  /* is it the driver's? */
 };
 /* Copies them in, in place of earlier ones, which no slot may use any more. */
 enum status inputs_set(struct gpu *g, struct inputs *in, const struct problem *p,
