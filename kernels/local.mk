@@ -6,6 +6,9 @@ include %D%/peak/local.mk
 include %D%/ring/local.mk
 include %D%/pages/local.mk
 
+# What `bench` measures.
+blob_files += %D%/suites/limit.suite
+
 EXTRA_DIST += %D%/README.md %D%/reports/seq_shared.cu %D%/h200.md %D%/hopper.md tools/build-fatbins.sh
 
 # Tells the build what to compile, with the planner's own definitions.

@@ -1,5 +1,5 @@
 # The verbs, in the order in which help has them; the lessons add theirs.
-verbs = run check compare sweep profile sanitize debug plan tune calibrate explain edit kernel source occupancy why roofline \
+verbs = run check compare bench sweep profile sanitize debug plan tune calibrate explain edit kernel source occupancy why roofline \
 	timeline ring kernels device devices doctor set show reset results export record open merge report help \
 	apropos alias unalias host unhost watch save source_file history log shell completions complete_line quit
 verb_table.h: %D%/local.mk
@@ -16,6 +16,7 @@ libattnscope_a_SOURCES += \
 	%D%/ask/gather.c %D%/ask/gather.h %D%/verbs/cmd_calibrate.c \
 	%D%/show/owner.c %D%/show/owner.h \
 	%D%/show/predicted_words.c %D%/show/predicted_words.h \
+	%D%/ask/suite.c %D%/ask/suite.h %D%/verbs/bench_table.c %D%/verbs/bench_table.h %D%/verbs/cmd_bench.c \
 	%D%/verbs/cmd_compare.c \
 	%D%/desk/cmd_completions.c \
 	%D%/verbs/cmd_device.c \

@@ -31,7 +31,8 @@ struct entry {
     double sampled_s,
         wanted_s; /* of somebody's code: all samples so far, and in them the time of cores that threads
                                  of this process used or waited for */
-    double looked_s; /* since its first sample, on looking at inputs and outputs between samples */
+    double
+        looked_s; /* since its first sample, on looking closely: at all inputs, and for the judge */
     bool unfinished; /* a run of it came to no end of its own: it has no verdict */
     size_t picked;   /* the sample whose output is judged, beside the last one's */
     double *samples; /* seconds; NaN where the sample was dropped */

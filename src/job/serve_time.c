@@ -160,7 +160,8 @@ static bool sample_turn(struct launch *l, struct entry *e, uint64_t turn, bool a
     else if (launch_look_behind(l, (int)(e - l->entries), &why) != ST_OK ||
              l->ops->inspect(l->backend, e->slot, all, &why) != ST_OK)
         expose(l, e, &why);
-    e->looked_s += seconds_now() - ended;
+    if (all)
+        e->looked_s += seconds_now() - ended;
     return e->slot;
 }
 
@@ -276,8 +277,8 @@ static double looked_s(const struct group *g)
     return sum;
 }
 
-/* Seconds a kernel since sampling began. What looking at inputs and outputs took is left out: of large ones a look takes
- * as long as hundreds of samples, and time= would end with one. */
+/* Seconds a kernel since sampling began. What was taken for looking closely, which is done once, is left out: of large
+ * inputs that takes as long as hundreds of samples, and time= would end with one. */
 static double sampling_s(const struct group *g)
 {
     return (seconds_now() - g->began - looked_s(g)) / g->count;

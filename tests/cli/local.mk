@@ -1,7 +1,7 @@
 # The program from the outside, as a shell sees it. lib.sh has the few words these scripts use.
 long_run_tests += %D%/hostile_ptx.sh %D%/lesson.sh %D%/predicted.sh %D%/readme.sh %D%/peers.sh %D%/measure.sh %D%/secrets.sh %D%/own_c.sh %D%/gate.sh
 shell_tests += %D%/repl.sh %D%/frozen.sh
-shell_tests += %D%/basics.sh %D%/data.sh %D%/sweep.sh %D%/cuda.sh %D%/completions.sh %D%/record.sh
+shell_tests += %D%/basics.sh %D%/bench.sh %D%/data.sh %D%/sweep.sh %D%/cuda.sh %D%/completions.sh %D%/record.sh
 shell_tests += %D%/audit.sh %D%/class.sh %D%/profile.sh %D%/trace.sh
 shell_tests += %D%/edit.sh %D%/edit_sim.sh %D%/regs.sh %D%/kernel.sh %D%/views.sh %D%/alone.sh %D%/gpu.sh %D%/home.sh %D%/consent.sh %D%/whose.sh %D%/classes.sh %D%/seal.sh %D%/kills.sh
 shell_tests += %D%/quickstart.sh %D%/blame.sh %D%/caged.sh %D%/far.sh

@@ -13,6 +13,7 @@
 #include "command/line/parse.h"
 #include "command/output.h"
 #include "command/session.h"
+#include "command/verbs/bench_table.h"
 #include "command/verbs/verbs.h"
 
 /* ---- record ---- */
@@ -281,6 +282,7 @@ static void show_opened(struct session *s, struct cmd_call *c, const struct reco
         add_heading(s, c, rec, rows->n);
     if (text && all) {
         add_brought(s, c, rec);
+        bench_of_recording(s, c, rec);
         call_remember(s, c, rows, &recorded_columns);
     } else if (rows->n || !text) {
         call_rows(s, c, rows, &recorded_columns);

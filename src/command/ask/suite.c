@@ -1,0 +1,259 @@
+/* suite.c - see suite.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/ask/suite.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/sanitize.h"
+#include "command/ask/keys.h"
+#include "command/output.h"
+#include "kernel/blob.h"
+
+enum { FILE_BYTES_MAX = 1 << 20, LINES_MAX = 10000, WORDS_MAX = 64 };
+static const char folder[] = "kernels/suites/", ending[] = ".suite";
+
+/* ---- reading ---- */
+
+static void put(char **member, const char *text)
+{
+    free(*member);
+    *member = xstrdup(text);
+}
+
+static void add_line(struct suite *x, const struct suite_line *now, const char *shape)
+{
+    void *items = x->lines;
+    xgrow(&items, &x->cap, x->n + 1, sizeof *x->lines);
+    x->lines = items;
+    x->lines[x->n++] = (struct suite_line){.section = xstrdup(now->section ? now->section : ""),
+                                           .ours = xstrdup(now->ours),
+                                           .peers = xstrdup_if(now->peers),
+                                           .with = xstrdup(now->with ? now->with : ""),
+                                           .shape = xstrdup(shape)};
+}
+
+static void line_clear(struct suite_line *l)
+{
+    free(l->section);
+    free(l->ours);
+    free(l->peers);
+    free(l->with);
+    free(l->shape);
+    *l = (struct suite_line){.section = NULL};
+}
+
+/* What follows the word, where the line begins with it; NULL: it does not. */
+static const char *behind(const char *line, const char *word)
+{
+    const size_t n = strlen(word);
+    if (strncmp(line, word, n) != 0 || (line[n] && line[n] != ' '))
+        return NULL;
+    return line + n + strspn(line + n, " ");
+}
+
+/* One line of the file, without blanks around it. */
+static enum status take(struct suite *x, struct suite_line *now, const char *line, struct err *err)
+{
+    const char *text;
+    if (!*line || *line == '#')
+        return ST_OK;
+    if ((text = behind(line, "title")))
+        put(&x->title, text);
+    else if ((text = behind(line, "section"))) {
+        put(&now->section, text);
+        put(&now->with, "");
+    } else if ((text = behind(line, "with")))
+        put(&now->with, text);
+    else if ((text = behind(line, "ours")))
+        put(&now->ours, text);
+    else if ((text = behind(line, "peers")))
+        put(&now->peers, text);
+    else if (!now->ours)
+        return err_set(err, ST_USAGE, "a shape stands before any line \"ours\"");
+    else if (x->n == LINES_MAX)
+        return err_set(err, ST_USAGE, "it has more than %d shapes", LINES_MAX);
+    else
+        add_line(x, now, line);
+    return ST_OK;
+}
+
+enum status suite_parse(const char *name, const char *text, size_t len, struct suite *out,
+                        struct err *err)
+{
+    struct suite_line now = {.section = NULL};
+    enum status st = ST_OK;
+    int number = 0;
+    *out = (struct suite){.name = xstrdup(name)};
+    for (const char *p = text, *end = text + len; p < end && !st; number++) {
+        const char *stop = memchr(p, '\n', (size_t)(end - p));
+        char *raw = xstrndup(p, (size_t)((stop ? stop : end) - p)), *line = sanitize_line(raw);
+        char *from = line + strspn(line, " \t"), *back = from + strlen(from);
+        while (back > from && (back[-1] == ' ' || back[-1] == '\t'))
+            *--back = '\0';
+        st = take(out, &now, from, err);
+        free(raw);
+        free(line);
+        p = stop ? stop + 1 : end;
+    }
+    if (!st && !out->n)
+        st = err_set(err, ST_USAGE, "there is no shape in it");
+    if (st) {
+        char *clean = sanitize_line(name);
+        err_prefix(err, "%s:%d", clean, number);
+        free(clean);
+        suite_clear(out);
+    }
+    line_clear(&now);
+    return st;
+}
+
+void suite_clear(struct suite *x)
+{
+    for (size_t i = 0; i < x->n; i++)
+        line_clear(&x->lines[i]);
+    free(x->lines);
+    free(x->name);
+    free(x->title);
+    *x = (struct suite){.name = NULL};
+}
+
+/* ---- where they are ---- */
+
+static bool is_suite(const char *path)
+{
+    const size_t n = strlen(path), m = sizeof ending - 1;
+    return !strncmp(path, folder, sizeof folder - 1) && n > m && !strcmp(path + n - m, ending);
+}
+
+bool suite_name(size_t i, char *buf, size_t size)
+{
+    for (const struct blob *b = blob_table; b->path; b++)
+        if (is_suite(b->path) && !i--) {
+            const char *name = b->path + sizeof folder - 1;
+            snprintf(buf, size, "%.*s", (int)(strlen(name) - (sizeof ending - 1)), name);
+            return true;
+        }
+    return false;
+}
+
+static const char *name_at(const void *none, size_t i)
+{
+    static _Thread_local char buf[64];
+    (void)none;
+    return suite_name(i, buf, sizeof buf) ? buf : NULL;
+}
+
+static enum status read_path(const char *path, struct suite *out, struct err *err)
+{
+    char *text;
+    size_t len;
+    enum status st = str_read_file(path, FILE_BYTES_MAX, &text, &len, err);
+    if (st)
+        return st;
+    st = suite_parse(path, text, len, out, err);
+    free(text);
+    return st;
+}
+
+enum status suite_open(struct session *s, const char *name, struct suite *out, struct err *err)
+{
+    char *path = xasprintf("%s%s%s", folder, name, ending), *clean;
+    const struct blob *b = blob_find(path);
+    free(path);
+    *out = (struct suite){.name = NULL};
+    if (b)
+        return suite_parse(name, b->data, blob_size(b), out, err);
+    if (strpbrk(name, "./")) {
+        if (!session_may(s, MAY_READ))
+            return err_set(err, ST_USAGE, "files of suites are off in this restricted session");
+        return read_path(name, out, err);
+    }
+    clean = sanitize_line(name);
+    err_set(err, ST_USAGE, "there is no suite \"%s\"", clean);
+    free(clean);
+    err_suggest(err, str_nearest(name, name_at, NULL));
+    return ST_USAGE;
+}
+
+/* ---- as a request ---- */
+
+struct words {
+    struct request_word v[WORDS_MAX + 1]; /* the last has no text */
+    int n;
+    char *texts[2]; /* that they point into */
+};
+
+static enum status add_words(struct words *w, int which, const char *text, struct err *err)
+{
+    char *rest = w->texts[which] = xstrdup(text), *word;
+    while ((word = strsep(&rest, " "))) {
+        if (!*word)
+            continue;
+        if (w->n == WORDS_MAX)
+            return err_set(err, ST_USAGE, "a shape has more than %d words", WORDS_MAX);
+        char *value = strchr(word, '=');
+        if (value)
+            *value++ = '\0';
+        w->v[w->n++] = (struct request_word){word, value};
+    }
+    return ST_OK;
+}
+
+/* Options of the call, over those of the line; where it names no backend, the session's. */
+static enum status add_options(struct words *w, const struct session *s, struct cmd_call *c,
+                               struct err *err)
+{
+    const struct options *set = &s->settings.options;
+    bool placed = false;
+    for (int i = 0; c && i < c->npairs; i++) {
+        struct cmd_pair *p = &c->pairs[i];
+        if (!is_option_key(p->key))
+            continue;
+        if (w->n + 2 > WORDS_MAX)
+            return err_set(err, ST_USAGE, "a line has more than %d words", WORDS_MAX);
+        p->used = true;
+        placed |= !strcmp(p->key, "backend") || !strcmp(p->key, "host");
+        w->v[w->n++] = (struct request_word){p->key, p->value};
+    }
+    if (!placed && set->host && w->n < WORDS_MAX)
+        w->v[w->n++] = (struct request_word){"host", set->host};
+    if (!placed && set->backend && w->n < WORDS_MAX)
+        w->v[w->n++] = (struct request_word){"backend", set->backend};
+    return ST_OK;
+}
+
+static int count_names(const char *list)
+{
+    int n = list && *list;
+    for (const char *p = list; p && *p; p++)
+        n += *p == ',';
+    return n;
+}
+
+enum status suite_request(struct session *s, const struct suite_line *line, struct cmd_call *c,
+                          unsigned flags, struct request *out, int *nours, struct err *err)
+{
+    struct words w = {.n = 0};
+    char *names = line->peers && *line->peers ? xasprintf("%s,%s", line->ours, line->peers)
+                                              : xstrdup(line->ours);
+    *out = (struct request){0};
+    *nours = count_names(line->ours);
+    enum status st = add_words(&w, 0, line->with, err);
+    if (!st)
+        st = add_words(&w, 1, line->shape, err);
+    if (!st)
+        st = add_options(&w, s, c, err);
+    if (!st)
+        st = request_of(s, names, w.v, flags | REQUEST_FRESH, out, err);
+    if (st)
+        err_prefix(err, "\"%s %s\"", line->with, line->shape);
+    free(w.texts[0]);
+    free(w.texts[1]);
+    free(names);
+    return st;
+}

@@ -1,0 +1,411 @@
+/* bench_table.c - see bench_table.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/verbs/bench_table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/number.h"
+#include "base/sanitize.h"
+#include "command/output.h"
+#include "measure/stats.h"
+
+// clang-format off
+const struct field bench_fields[] = {
+    FIELD(FIELD_TEXT, bench_row, suite, .doc = "The suite."),
+    FIELD(FIELD_TEXT, bench_row, section, .doc = "The part of it."),
+    FIELD(FIELD_TEXT, bench_row, asked, .title = "shape", .doc = "The shape as the suite has it, without what all of its section share."),
+    FIELD(FIELD_TEXT, bench_row, shape, .doc = "The whole shape."),
+    FIELD(FIELD_TEXT, bench_row, l2, .title = "L2", .doc = "cold or hot."),
+    FIELD(FIELD_TEXT, bench_row, kernel, .title = "ours", .doc = "The fastest of our kernels that passed its check, with its own parameters."),
+    FIELD(FIELD_REAL, bench_row, kernel_us, .title = "us", .unit = "us", .digits = 4, .doc = "Its median."),
+    FIELD(FIELD_TEXT, bench_row, peer, .title = "best peer", .doc = "The fastest of the others that passed its check."),
+    FIELD(FIELD_REAL, bench_row, peer_us, .title = "us", .unit = "us", .digits = 4, .doc = "Its median."),
+    FIELD(FIELD_REAL, bench_row, ratio, .digits = 3, .doc = "The peer's time over ours: above 1 ours is faster."),
+    FIELD(FIELD_REAL, bench_row, ratio_lo, .title = "from", .digits = 3, .doc = "Lower end of its 95 % interval; null: too few samples."),
+    FIELD(FIELD_REAL, bench_row, ratio_hi, .title = "to", .digits = 3, .doc = "Upper end of its 95 % interval."),
+    FIELD(FIELD_REAL, bench_row, tflops, .title = "TFLOP/s", .digits = 3, .doc = "Rate of ours."),
+    FIELD(FIELD_REAL, bench_row, gbytes_per_s, .title = "GB/s", .digits = 4, .doc = "Compulsory bytes of ours over its time."),
+    FIELD(FIELD_REAL, bench_row, sm_clock_mhz, .title = "MHz", .unit = "MHz", .digits = 4, .doc = "Median SM clock of its samples."),
+    FIELD(FIELD_INT, bench_row, n, .unit = "samples", .doc = "Samples of the one of both that has fewer."),
+    FIELD(FIELD_INT, bench_row, passed, .doc = "How many kernels and peers passed their check."),
+    FIELD(FIELD_INT, bench_row, judged, .doc = "How many were judged."),
+    FIELD(FIELD_TEXT, bench_row, checks, .doc = "Both in words."),
+    FIELD(FIELD_TEXT, bench_row, origin, .doc = "live, recorded or altered, as of run."),
+    FIELD(FIELD_TEXT, bench_row, device, .doc = "On what ours ran."),
+    FIELD(FIELD_TEXT, bench_row, time, .doc = "When ours was measured, UTC."),
+    FIELD(FIELD_TEXT, bench_row, reason, .doc = "What is missing or doubtful; null: nothing."),
+    {.name = NULL},
+};
+const struct row_type bench_type = ROW_TYPE(bench_row, {bench_fields, 0});
+
+const struct columns bench_columns = {
+    .type = &bench_type,
+    .list = (const struct column[]){
+        {.field = "asked"},
+        {.field = "l2"},
+        {.field = "kernel"},
+        {.field = "kernel_us"},
+        {.field = "peer"},
+        {.field = "peer_us"},
+        {.field = "ratio"},
+        {.field = "ratio_lo", .drop = 5},
+        {.field = "ratio_hi", .drop = 5},
+        {.field = "tflops", .drop = 3},
+        {.field = "gbytes_per_s", .drop = 6},
+        {.field = "sm_clock_mhz", .drop = 2},
+        {.field = "n", .drop = 4},
+        {.field = "checks", .drop = 1},
+        {0},
+    },
+};
+// clang-format on
+
+/* ---- one line ---- */
+
+/* The fastest of entries from..end-1 that passed; -1: none. */
+static int fastest(const struct bench_entry *e, int from, int end)
+{
+    int best = -1;
+    for (int i = from; i < end; i++) {
+        const struct run_row *row = e[i].row;
+        if (row && run_row_passed(row) && row->median_us > 0 &&
+            (best < 0 || row->median_us < e[best].row->median_us))
+            best = i;
+    }
+    return best;
+}
+
+static void add_reason(struct bench_row *row, const char *text)
+{
+    char *both = row->reason ? xasprintf("%s; %s", row->reason, text) : xstrdup(text);
+    free(row->reason);
+    row->reason = both;
+}
+
+static void put_checks(struct bench_row *row, const struct request *r, const struct bench_entry *e)
+{
+    struct str failed = {0};
+    row->passed = row->judged = 0;
+    for (int i = 0; i < r->nkernels; i++) {
+        if (!e[i].row || !e[i].row->check)
+            continue;
+        const bool passed = run_row_passed(e[i].row);
+        row->judged++;
+        row->passed += passed;
+        if (!passed)
+            str_addf(&failed, "%s%s", failed.len ? ", " : "", e[i].row->kernel);
+    }
+    row->checks = xasprintf("%lld of %lld", (long long)row->passed, (long long)row->judged);
+    if (failed.len) {
+        char *text = xasprintf("the check failed for %s", str_text(&failed));
+        add_reason(row, text);
+        free(text);
+    }
+    str_free(&failed);
+}
+
+static void put_ours(struct bench_row *row, const struct request *r, int i,
+                     const struct bench_entry *e)
+{
+    const struct run_row *run = e->row;
+    row->kernel = request_entry(r, i);
+    row->kernel_us = run->median_us;
+    row->tflops = run->tflops;
+    row->gbytes_per_s = run->gbytes_per_s;
+    row->sm_clock_mhz = run->sm_clock_mhz;
+    row->n = run->n;
+    row->origin = xstrdup_if(run->origin);
+    row->device = xstrdup_if(run->device);
+    row->time = xstrdup_if(run->time);
+    if (e->old)
+        add_reason(row, "the kernel's source has changed since");
+}
+
+static void put_peer(struct bench_row *row, const struct request *r, int i,
+                     const struct bench_entry *e)
+{
+    row->peer = request_entry(r, i);
+    row->peer_us = e->row->median_us;
+    row->n = row->n == INT_UNKNOWN || e->row->n < row->n ? e->row->n : row->n;
+}
+
+/* The interval knows the noise within both series of samples. */
+static void put_ratio(struct bench_row *row, const struct bench_entry *ours,
+                      const struct bench_entry *peer)
+{
+    const struct ratio r = stats_ratio_apart(peer->us, peer->n, ours->us, ours->n, 42);
+    row->ratio = row->peer_us / row->kernel_us;
+    row->ratio_lo = r.lo;
+    row->ratio_hi = r.hi;
+    if (ours->command && peer->command && strcmp(ours->command, peer->command) != 0)
+        add_reason(row, "both are of different runs");
+}
+
+void bench_add(struct rowset *rows, const struct suite *x, const struct suite_line *line,
+               const struct request *r, int nours, const char *l2, const struct bench_entry *e,
+               const char *why)
+{
+    char shape[SHAPE_TEXT];
+    const int ours = fastest(e, 0, nours), peer = fastest(e, nours, r->nkernels);
+    struct bench_row *row = rowset_add(rows);
+    shape_format(&r->problem.shape, shape, sizeof shape);
+    row->suite = xstrdup(x->name);
+    row->section = xstrdup(line->section);
+    row->asked = xstrdup(line->shape);
+    row->shape = xstrdup(shape);
+    row->l2 = xstrdup(l2);
+    if (ours >= 0)
+        put_ours(row, r, ours, &e[ours]);
+    if (peer >= 0)
+        put_peer(row, r, peer, &e[peer]);
+    if (ours >= 0 && peer >= 0)
+        put_ratio(row, &e[ours], &e[peer]);
+    put_checks(row, r, e);
+    if (why)
+        add_reason(row, why);
+    else if (ours < 0 || (peer < 0 && nours < r->nkernels))
+        add_reason(row, ours < 0 ? "none of ours has a time that passed its check"
+                                 : "no peer has a time that passed its check");
+}
+
+/* ---- what is recorded ---- */
+
+/* Both as desc_params_format() writes them; a library has none. */
+static bool same_params(const char *a, const char *b)
+{
+    return !strcmp(a ? a : "", b ? b : "");
+}
+
+/* Where nobody has named one, a GPU is meant. */
+static bool is_backend(const struct request *r, const char *backend)
+{
+    return r->options.backend ? backend && !strcmp(backend, r->options.backend)
+                              : backend_is_gpu(backend);
+}
+
+static bool is_entry(const struct request *r, int i, const char *params, const char *shape,
+                     const char *l2, const struct run_row *row)
+{
+    return row->kernel && row->shape && row->l2 && !strcmp(row->kernel, r->kernels[i]->name) &&
+           is_backend(r, row->backend) && !strcmp(row->l2, l2) && !strcmp(row->shape, shape) &&
+           same_params(row->params, params) &&
+           (!row->input || !strcmp(row->input, input_names[r->problem.input]));
+}
+
+static bool is_old(const struct kernel_desc *d, const struct run_row *row)
+{
+    char hash[24];
+    if (!d || !d->source || !row->source_hash)
+        return false;
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)desc_hash(d));
+    return strcmp(hash, row->source_hash) != 0;
+}
+
+static void recall_entry(const struct recording *rec, const struct request *r, int i,
+                         const char *shape, const char *l2, struct bench_entry *e)
+{
+    const struct kernel_desc *d = request_desc(r, i);
+    char params[512] = "";
+    if (d)
+        desc_params_format(d, &r->params[i], false, params, sizeof params);
+    for (size_t k = 0; k < rec->nrows; k++) {
+        const struct recorded_row *x = &rec->rows[k];
+        if (!is_entry(r, i, params, shape, l2, x->run))
+            continue;
+        const struct kept_row *kept = row_kept(x->row);
+        *e = (struct bench_entry){.row = x->run,
+                                  .us = x->samples,
+                                  .n = x->nsamples,
+                                  .command = kept ? kept->command : NULL,
+                                  .old = is_old(d, x->run)};
+    }
+}
+
+int bench_recall(const struct recording *const *recs, size_t n, const struct request *r, int nours,
+                 const char *l2, struct bench_entry *e)
+{
+    char shape[SHAPE_TEXT];
+    int found = 0;
+    shape_format(&r->problem.shape, shape, sizeof shape);
+    for (int i = 0; i < r->nkernels; i++) {
+        e[i] = (struct bench_entry){.row = NULL};
+        for (size_t k = 0; k < n; k++)
+            recall_entry(recs[k], r, i, shape, l2, &e[i]);
+        found += i < nours && e[i].row;
+    }
+    return found;
+}
+
+bool bench_is_whole(const struct request *r, int nours, const struct bench_entry *e)
+{
+    for (int i = 0; i < nours; i++)
+        if ((!e[i].row || e[i].old) && !measure_refuses(r, i, NULL))
+            return false;
+    return true;
+}
+
+/* ---- as text ---- */
+
+static void add_mean(struct str *out, const struct rowset *rows, size_t from, const char *l2)
+{
+    double sum = 0;
+    int n = 0;
+    const struct bench_row *least = NULL;
+    for (size_t i = from; i < rows->n; i++) {
+        const struct bench_row *row = row_read(rows->rows[i]);
+        if (strcmp(row->l2, l2) != 0 || !isfinite(row->ratio))
+            continue;
+        sum += log(row->ratio);
+        n++;
+        least = !least || row->ratio < least->ratio ? row : least;
+    }
+    char mean[NUMBER_BUF], low[NUMBER_BUF];
+    if (n > 1)
+        str_addf(out, "L2 %s: geometric mean %s of %d ratios, lowest %s at %s\n", l2,
+                 number_fmt(mean, exp(sum / n), 3), n, number_fmt(low, least->ratio, 3),
+                 least->asked);
+}
+
+/* Is there an earlier row of rows from..i with this reason? */
+static bool told(const struct rowset *rows, size_t from, size_t i, const char *reason)
+{
+    for (size_t k = from; k < i; k++)
+        if (row_is(rows->rows[k], "reason", reason))
+            return true;
+    return false;
+}
+
+/* "S=64 cold and hot, S=128 hot: the kernel's source has changed since", a line for each reason. */
+static void add_reasons(struct str *out, const struct rowset *rows, size_t from)
+{
+    for (size_t i = from; i < rows->n; i++) {
+        const struct bench_row *row = row_read(rows->rows[i]);
+        const char *last = "";
+        if (!row->reason || told(rows, from, i, row->reason))
+            continue;
+        for (size_t k = i; k < rows->n; k++) {
+            const struct bench_row *x = row_read(rows->rows[k]);
+            if (!x->reason || strcmp(x->reason, row->reason) != 0)
+                continue;
+            const bool same = !strcmp(last, x->asked);
+            str_addf(out, "%s%s %s",
+                     same    ? " and"
+                     : *last ? ", "
+                             : "",
+                     same ? "" : x->asked, x->l2);
+            last = x->asked;
+        }
+        str_addf(out, ": %s\n", row->reason);
+    }
+}
+
+/* " | recorded | NVIDIA H200 | 2026-11-23", of the rows that have it; days from the first to the last. */
+static void add_origin(struct str *out, const struct rowset *rows, size_t from)
+{
+    const struct bench_row *one = NULL;
+    char first[11] = "~", last[11] = "";
+    for (size_t i = from; i < rows->n; i++) {
+        const struct bench_row *row = row_read(rows->rows[i]);
+        if (!row->kernel)
+            continue;
+        one = one ? one : row;
+        const char *day = row->time ? row->time : "";
+        if (strlen(day) >= 10 && strncmp(day, first, 10) < 0)
+            snprintf(first, sizeof first, "%s", day);
+        if (strlen(day) >= 10 && strncmp(day, last, 10) > 0)
+            snprintf(last, sizeof last, "%s", day);
+    }
+    if (!one)
+        return;
+    char *device = sanitize_line(one->device ? one->device : "?");
+    str_addf(out, " | %s | %s", one->origin ? one->origin : "?", device);
+    free(device);
+    if (*last)
+        str_addf(out, " | %s%s%s", first, strcmp(first, last) ? " to " : "",
+                 strcmp(first, last) ? last : "");
+}
+
+void bench_section(struct session *s, struct cmd_call *c, const struct rowset *rows, size_t from)
+{
+    struct rowset part = {.type = rows->type};
+    if (from >= rows->n)
+        return;
+    const struct bench_row *first = row_read(rows->rows[from]);
+    for (size_t i = from; i < rows->n; i++)
+        rowset_share(&part, rows->rows[i]);
+    str_addf(c->out, "%s%s", from || c->out->len ? "\n" : "", first->section);
+    add_origin(c->out, rows, from);
+    str_addc(c->out, '\n');
+    if (call_format(c) == FORMAT_MD)
+        str_addc(c->out, '\n');
+    rows_show(s, c->out, &part, &bench_columns, call_format(c), call_width(s, c));
+    const size_t at = c->out->len;
+    add_mean(c->out, rows, from, "cold");
+    add_mean(c->out, rows, from, "hot");
+    add_reasons(c->out, rows, from);
+    lines_wrap(c->out, at, call_width(s, c));
+    rowset_clear(&part);
+}
+
+/* ---- a recording as a whole ---- */
+
+static bool add_recorded_line(struct session *s, const struct suite *x,
+                              const struct suite_line *line, const struct recording *rec,
+                              struct rowset *rows)
+{
+    static const char *const caches[] = {"cold", "hot"};
+    struct request r;
+    int nours;
+    bool found = false;
+    if (suite_request(s, line, NULL, REQUEST_PLAN, &r, &nours, NULL))
+        return false;
+    struct bench_entry *e = xcalloc((size_t)r.nkernels + 1, sizeof *e);
+    for (int i = 0; i < 2; i++)
+        if (bench_recall(&rec, 1, &r, nours, caches[i], e)) {
+            bench_add(rows, x, line, &r, nours, caches[i], e, NULL);
+            found = true;
+        }
+    free(e);
+    request_clear(&r);
+    return found;
+}
+
+static void show_sections(struct session *s, struct cmd_call *c, const struct rowset *rows)
+{
+    struct rowset part = {.type = rows->type};
+    for (size_t i = 0; i < rows->n; i++) {
+        const struct bench_row *row = row_read(rows->rows[i]),
+                               *next = i + 1 < rows->n ? row_read(rows->rows[i + 1]) : NULL;
+        rowset_share(&part, rows->rows[i]);
+        if (next && !strcmp(next->section, row->section))
+            continue;
+        bench_section(s, c, &part, 0);
+        rowset_clear(&part);
+    }
+}
+
+bool bench_of_recording(struct session *s, struct cmd_call *c, const struct recording *rec)
+{
+    char name[64];
+    for (size_t i = 0; suite_name(i, name, sizeof name); i++) {
+        struct suite x;
+        struct rowset rows = {.type = &bench_type};
+        size_t found = 0;
+        if (suite_open(s, name, &x, NULL))
+            continue;
+        for (size_t k = 0; k < x.n; k++)
+            found += add_recorded_line(s, &x, &x.lines[k], rec, &rows);
+        const bool most = 2 * found > x.n;
+        if (most)
+            show_sections(s, c, &rows);
+        rowset_clear(&rows);
+        suite_clear(&x);
+        if (most)
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,446 @@
+/* cmd_bench.c - a suite of shapes: the best of ours beside the best of the others at each.
+ *
+ * Each line of a suite, with each state of the caches, is one interleaved comparison, kept as any other. What a recording has
+ * of it already is not measured again, so a suite that takes minutes can be measured in pieces.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/number.h"
+#include "base/sanitize.h"
+#include "command/ask/suite.h"
+#include "command/output.h"
+#include "command/session.h"
+#include "command/verbs/bench_table.h"
+#include "command/verbs/verbs.h"
+
+struct bench {
+    struct session *s;
+    struct cmd_call *c;
+    struct suite suite;
+    struct request *requests; /* one a line; nkernels 0: it is left out */
+    int *nours;
+    const struct recording **recs; /* rows are taken from these */
+    size_t nrecs;
+    struct recording *own; /* what the file of into= had; among recs */
+    bool measures, no_store;
+    double began, seconds;
+    struct rowset rows;
+    size_t shown; /* rows that are printed */
+    struct measured total;
+    int left; /* comparisons that are not in the table */
+};
+
+/* ---- one comparison ---- */
+
+static double *samples_of(const struct run_row *row, size_t *n)
+{
+    const size_t all = json_array_size(row->samples_us);
+    double *us = xcalloc(all + 1, sizeof *us);
+    *n = 0;
+    for (size_t i = 0; i < all; i++) {
+        const double x = json_number_value(json_array_get(row->samples_us, i));
+        if (x > 0)
+            us[(*n)++] = x;
+    }
+    return us;
+}
+
+static void count(struct measured *total, const struct measured *m)
+{
+    total->ran += m->ran;
+    total->failed += m->failed;
+    total->unknown += m->unknown;
+    total->broke += m->broke;
+    total->need_gpu += m->need_gpu;
+    if (m->status && !total->status) {
+        total->status = m->status;
+        total->err = m->err;
+    }
+}
+
+static void measure_line(struct bench *b, size_t i, const char *l2)
+{
+    const struct measure_how how = {
+        .kind = JOB_RUN, .interleave = true, .no_store = b->no_store, .verb = "compare"};
+    struct request r;
+    struct measured m;
+    request_copy(&r, &b->requests[i]);
+    free(r.options.l2);
+    r.options.l2 = xstrdup(l2);
+    measure(b->s, &r, &how, &m);
+    struct bench_entry *e = xcalloc((size_t)r.nkernels + 1, sizeof *e);
+    double **us = xcalloc((size_t)r.nkernels + 1, sizeof *us);
+    for (int k = 0; k < r.nkernels && (size_t)k < m.rows.n; k++) {
+        us[k] = samples_of(&m.rows.v[k], &e[k].n);
+        e[k].row = &m.rows.v[k];
+        e[k].us = us[k];
+    }
+    bench_add(&b->rows, &b->suite, &b->suite.lines[i], &r, b->nours[i], l2, e,
+              m.status ? m.err.text : NULL);
+    count(&b->total, &m);
+    for (int k = 0; k < r.nkernels; k++)
+        free(us[k]);
+    free(us);
+    free(e);
+    measured_clear(&m);
+    request_clear(&r);
+}
+
+/* The user's, or there is nothing to measure with. */
+static bool time_is_over(const struct bench *b)
+{
+    return b->total.status == ST_CANCELLED || (b->total.status && !b->total.ran) ||
+           seconds_now() - b->began > b->seconds;
+}
+
+/* One line with one cache: recorded, or measured, or left. */
+static void do_line(struct bench *b, size_t i, const char *l2)
+{
+    const struct request *r = &b->requests[i];
+    struct bench_entry *e = xcalloc((size_t)r->nkernels + 1, sizeof *e);
+    const int found = bench_recall(b->recs, b->nrecs, r, b->nours[i], l2, e);
+    const bool enough = found && (!b->measures || bench_is_whole(r, b->nours[i], e));
+    if (!enough && b->measures && !time_is_over(b)) {
+        measure_line(b, i, l2);
+    } else {
+        b->left += !enough;
+        if (found)
+            bench_add(&b->rows, &b->suite, &b->suite.lines[i], r, b->nours[i], l2, e, NULL);
+    }
+    free(e);
+}
+
+static void end_section(struct bench *b, size_t i)
+{
+    const struct suite *x = &b->suite;
+    const enum format f = call_format(b->c);
+    const bool last = i + 1 == x->n || strcmp(x->lines[i].section, x->lines[i + 1].section) != 0;
+    if (!last || (f != FORMAT_TEXT && f != FORMAT_MD))
+        return;
+    bench_section(b->s, b->c, &b->rows, b->shown);
+    call_flush(b->s, b->c);
+    b->shown = b->rows.n;
+}
+
+static void do_caches(struct bench *b, size_t i)
+{
+    const char *l2 = b->requests[i].options.l2;
+    const bool both = !strcmp(l2, "both");
+    do_line(b, i, both ? "cold" : l2);
+    if (both)
+        do_line(b, i, "hot");
+}
+
+static void do_lines(struct bench *b)
+{
+    b->began = seconds_now();
+    for (size_t i = 0; i < b->suite.n; i++) {
+        if (b->requests[i].nkernels)
+            do_caches(b, i);
+        end_section(b, i);
+    }
+}
+
+/* ---- what is asked ---- */
+
+/* Is there something to measure with: a GPU, or a backend that somebody named? */
+static bool can_measure(const struct session *s, const struct cmd_call *c)
+{
+    const struct options *o = &s->settings.options;
+    return o->backend || o->host || call_peek(c, "backend", NULL) || call_peek(c, "host", NULL) ||
+           backend_gpu_is_here();
+}
+
+static enum status make_requests(struct bench *b, const char *only, struct err *err)
+{
+    struct suite *x = &b->suite;
+    const unsigned flags =
+        b->measures || can_measure(b->s, b->c) ? REQUEST_MEANS_CUDA : REQUEST_PLAN;
+    size_t meant = 0;
+    enum status st = ST_OK;
+    b->requests = xcalloc(x->n, sizeof *b->requests);
+    b->nours = xcalloc(x->n, sizeof *b->nours);
+    for (size_t i = 0; i < x->n && !st; i++) {
+        const struct suite_line *l = &x->lines[i];
+        st = suite_request(b->s, l, b->c, flags, &b->requests[i], &b->nours[i], err);
+        const bool wanted = !only || text_contains(l->section, only) ||
+                            text_contains(l->shape, only) || text_contains(l->with, only);
+        meant += wanted && !st;
+        if (!wanted && !st)
+            request_clear(&b->requests[i]);
+        if (!wanted)
+            b->requests[i] = (struct request){0};
+    }
+    if (!st && !meant)
+        st = err_set(err, ST_USAGE, "no line of %s has \"%s\"", x->name, only);
+    return st;
+}
+
+static void take_recording(struct bench *b, const struct recording *rec)
+{
+    b->recs = xrealloc(b->recs, (b->nrecs + 1) * sizeof *b->recs);
+    b->recs[b->nrecs++] = rec;
+}
+
+/* Those that the call names. */
+static enum status take_named(struct bench *b, struct err *err)
+{
+    for (int i = 1; i < b->c->nwords; i++) {
+        const struct recording *rec;
+        const struct cmd_word *w = &b->c->words[i];
+        enum status st = library_open(session_library(b->s), w->text, &rec, err);
+        if (st)
+            return call_mark(b->c, st, w->at, (int)strlen(w->text), err);
+        take_recording(b, rec);
+    }
+    return ST_OK;
+}
+
+/* All that are at hand. */
+static void take_all(struct bench *b)
+{
+    const char *name;
+    for (size_t i = 0; (name = library_name(session_library(b->s), i)); i++) {
+        const struct recording *rec;
+        if (library_peek(session_library(b->s), name, &rec, NULL) == ST_OK)
+            take_recording(b, rec);
+    }
+}
+
+/* Goes on behind what the file has. */
+static enum status open_into(struct bench *b, const char *path, int samples, struct err *err)
+{
+    const bool there = access(path, F_OK) == 0;
+    if (b->s->rows.recorder)
+        return err_set(err, ST_USAGE, "into= while something is being recorded; record off first");
+    if (!session_may(b->s, MAY_WRITE))
+        return err_set(err, ST_USAGE, "recording is off in this restricted session");
+    enum status st = there ? recording_read(path, &b->own, err) : ST_OK;
+    if (!st)
+        st = recorder_open(path, there ? RECORDER_APPEND : RECORDER_NEW, samples,
+                           &b->s->rows.recorder, err);
+    if (!st && b->own)
+        take_recording(b, b->own);
+    return st;
+}
+
+struct asked {
+    const char *only, *into;
+    double seconds;
+    int64_t samples;
+};
+
+static enum status read_call(struct cmd_call *c, struct asked *a, struct err *err)
+{
+    const char *seconds = call_key(c, "seconds"), *samples = call_key(c, "samples");
+    *a = (struct asked){.only = call_key(c, "only"),
+                        .into = call_key(c, "into"),
+                        .seconds = INFINITY,
+                        .samples = 12};
+    (void)call_format(c);
+    if (seconds) {
+        enum status st = number_parse(seconds, &a->seconds, err);
+        if (!st && !(a->seconds >= 0))
+            st = err_set(err, ST_USAGE, "seconds=%s is no time", seconds);
+        if (st)
+            return call_mark_key(c, "seconds", st, err);
+    }
+    if (samples) {
+        const enum status st =
+            number_parse_int("samples", samples, 0, ROW_SAMPLES_MAX, &a->samples, err);
+        if (st)
+            return call_mark_key(c, "samples", st, err);
+    }
+    return ST_OK;
+}
+
+static void say_left(const struct bench *b, const char *into)
+{
+    if (b->left)
+        session_note(b->s, "%d comparison%s of %s %s%s", b->left, b->left == 1 ? "" : "s",
+                     b->suite.name, !b->measures ? "are not recorded" : "were not begun",
+                     into ? "; the same line goes on with them" : "");
+}
+
+static bool any_figure(const struct rowset *rows)
+{
+    for (size_t i = 0; i < rows->n; i++)
+        if (row_known(rows->rows[i], "kernel"))
+            return true;
+    return false;
+}
+
+static enum status answer(struct bench *b, const struct asked *a, struct err *err)
+{
+    const enum format f = call_format(b->c);
+    if (f == FORMAT_TEXT || f == FORMAT_MD)
+        call_remember(b->s, b->c, &b->rows, &bench_columns);
+    else
+        (void)call_rows(b->s, b->c, &b->rows, &bench_columns);
+    if (f == FORMAT_MD)
+        rows_md_footer(b->c->out, b->c->text);
+    say_left(b, a->into);
+    if (b->measures && (b->total.ran || b->total.status))
+        return measured_status(&b->total, true, err);
+    if (!any_figure(&b->rows))
+        return b->measures ? ST_OK
+                           : err_set(err, ST_NO_GPU,
+                                     "nothing of %s is recorded, and measuring it needs a GPU",
+                                     b->suite.name);
+    return ST_OK;
+}
+
+static void bench_clear(struct bench *b)
+{
+    for (size_t i = 0; b->requests && i < b->suite.n; i++)
+        request_clear(&b->requests[i]);
+    free(b->requests);
+    free(b->nours);
+    free(b->recs);
+    rowset_clear(&b->rows);
+    recording_free(b->own);
+    suite_clear(&b->suite);
+}
+
+static enum status run_suite(struct bench *b, struct err *err)
+{
+    struct cmd_call *c = b->c;
+    struct asked a;
+    enum status st = read_call(c, &a, err);
+    if (!st)
+        st = suite_open(b->s, c->words[0].text, &b->suite, err);
+    if (st)
+        return call_mark(c, st, c->words[0].at, (int)strlen(c->words[0].text), err);
+    b->seconds = a.seconds;
+    b->no_store = call_option(c, "no-store") != NULL;
+    b->measures = c->nwords < 2 && can_measure(b->s, c);
+    st = make_requests(b, a.only, err);
+    if (!st && a.into && !b->measures)
+        st = err_set(err, ST_USAGE,
+                     c->nwords > 1 ? "into= is for what is measured, not for what is recorded"
+                                   : "into= needs a GPU, or a backend= that is here");
+    if (!st)
+        st = call_finish(b->s, c, err);
+    if (!st)
+        st = take_named(b, err);
+    if (!st && !b->measures && c->nwords < 2)
+        take_all(b);
+    if (!st && a.into)
+        st = open_into(b, a.into, (int)a.samples, err);
+    if (st)
+        return st;
+    do_lines(b);
+    if (a.into) {
+        struct err why = ERR_INIT;
+        st = session_record_off(b->s, &why);
+        const enum status told = answer(b, &a, err);
+        return told ? told : st ? err_set(err, st, "%s", why.text) : ST_OK;
+    }
+    return answer(b, &a, err);
+}
+
+/* ---- the list ---- */
+
+struct suite_row {
+    char *name, *title;
+    int64_t shapes;
+};
+// clang-format off
+static const struct field suite_fields[] = {
+    FIELD(FIELD_TEXT, suite_row, name, .title = "suite", .doc = "What bench takes."),
+    FIELD(FIELD_TEXT, suite_row, title, .title = "what", .doc = "What it is."),
+    FIELD(FIELD_INT, suite_row, shapes, .doc = "How many shapes it has."),
+    {.name = NULL},
+};
+static const struct row_type suite_type = ROW_TYPE(suite_row, {suite_fields, 0});
+static const struct columns suite_columns = {
+    .type = &suite_type,
+    .list = (const struct column[]){{.field = "name"}, {.field = "shapes"}, {.field = "title"}, {0}},
+};
+// clang-format on
+
+static enum status list_suites(struct session *s, struct cmd_call *c, struct err *err)
+{
+    struct rowset rows = {.type = &suite_type};
+    char name[64];
+    (void)call_format(c);
+    enum status st = call_finish(s, c, err);
+    for (size_t i = 0; !st && suite_name(i, name, sizeof name); i++) {
+        struct suite x;
+        st = suite_open(s, name, &x, err);
+        if (st)
+            break;
+        struct suite_row *row = rowset_add(&rows);
+        row->name = xstrdup(name);
+        row->title = xstrdup_if(x.title);
+        row->shapes = (int64_t)x.n;
+        suite_clear(&x);
+    }
+    if (!st)
+        call_show(s, c, &rows, &suite_columns);
+    rowset_clear(&rows);
+    return st;
+}
+
+static enum status exec_bench(struct session *s, struct cmd_call *c, struct err *err)
+{
+    if (!c->nwords)
+        return list_suites(s, c, err);
+    struct bench b = {.s = s, .c = c, .rows = {.type = &bench_type}, .total = {.err = ERR_INIT}};
+    const enum status st = run_suite(&b, err);
+    bench_clear(&b);
+    return st;
+}
+
+static const char *const suite_words[] = {"limit", NULL};
+static const struct cmd_key bench_keys[] = {
+    {"into", "a recording that the rows go to; what it has already is not measured again", NULL},
+    {"seconds", "begin no comparison after this time", NULL},
+    {"only", "the lines that have this text in their section or shape", NULL},
+    {"--no-store", "do not keep the results", NULL},
+    {"samples", "with into=: keep at most this many samples of each row, 12 by default", NULL},
+    {0},
+};
+
+const struct cmd_entry cmd_bench = {
+    .name = "bench",
+    .group = "Measure",
+    .usage = "[SUITE|FILE.suite [RECORDING...]] [into=FILE] [seconds=S]",
+    .summary = "a suite of shapes: our best beside the best of the others, as ratios",
+    .help =
+        "At each shape of the suite, with each state of the caches, our kernels and the others\n"
+        "take turns in one comparison. A row has the fastest of each side that passed its check,\n"
+        "the others' time over ours (above 1 ours is faster) with its 95 % interval, the SM clock\n"
+        "and how many checks passed; below a section stands the geometric mean. Without a suite\n"
+        "it lists them.\n"
+        "\n"
+        "into=FILE keeps every row as it comes, and the same line goes on where it was stopped:\n"
+        "what the file has of today's sources is not measured again. With recordings behind the\n"
+        "suite, or where there is no GPU and no backend= is named, the table is made of what they\n"
+        "have; a kernel whose source has changed since is told.\n"
+        "\n"
+        "A suite of your own is a file of lines: \"title WORDS\", \"section WORDS\", \"with "
+        "WORDS\"\n"
+        "(parts of all shapes below, options), \"ours K,K\", \"peers K,K\", and a shape on every\n"
+        "other line; \"#\" begins a comment.\n"
+        "\n"
+        "  bench limit\n"
+        "  bench limit into=limit.rec seconds=180\n"
+        "  bench limit only=Decode time=0.4 l2=cold\n"
+        "  bench limit h200-limit --md\n"
+        "  bench ./mine.suite backend=cpu\n",
+    .arg = ARG_WORD,
+    .first = suite_words,
+    .keys = bench_keys,
+    .flags = CMD_OPTIONS | CMD_ROWS,
+    .exec = exec_bench,
+    .columns = COLUMNS(&suite_columns, &bench_columns),
+};
