@@ -55,6 +55,7 @@ class Kernel:
     path: str
     name: str = ""
     dtypes: list = field(default_factory=list)
+    parts_f32: bool = False  # with ATTN_PARTS_F32 it stores O in f32 whatever the type
     requires: str = "1"
     arch: str = ""  # "90a": compiled for that, and for sm_90 alone
     params: list = field(default_factory=list)
@@ -151,7 +152,8 @@ def parse(path):
             k.name = text.split()[0]
             k.passes = [Pass(k.name, k.name)]
         elif tag == "dtypes":
-            k.dtypes = text.split()
+            words = text.split()
+            k.dtypes, k.parts_f32 = [w for w in words if "=" not in w], "parts=f32" in words
         elif tag == "requires":
             k.requires = text
         elif tag == "param":
@@ -280,6 +282,34 @@ def _quiet(text, i):
     return min(n + 1, len(text) - i)
 
 
+PARTS = re.compile(r"[ \t]*#if (!?)ATTN_PARTS_F32\b")
+
+
+def _without_parts(text):
+    """What is compiled where nobody asks for parts of an answer; all of it, where it sets the switch by itself."""
+    lines = re.findall(r"[^\n]*\n|[^\n]+", text)
+    if any("ATTN_PARTS_F32" in line and not PARTS.match(line) for line in lines):
+        return text
+    kept, depth, out = [], 0, False
+    for line in lines:
+        word = re.match(r"[ \t]*#(if|ifdef|ifndef|else|endif)\b", line)
+        asks = PARTS.match(line)
+        if depth == 0 and asks:
+            depth, out = 1, not asks.group(1)
+            continue
+        if depth == 1 and word and word.group(1) == "else":
+            out = not out
+            continue
+        if depth and word:
+            depth += {"else": 0, "endif": -1}.get(word.group(1), 1)
+            if depth == 0:
+                out = False
+                continue
+        if not out:
+            kept.append(line)
+    return "".join(kept)
+
+
 def _code(text):
     """Without comments and blanks; a blank stays where two tokens would become one, and in directives."""
     out, gap, begun, directive, i = [], False, False, False, 0
@@ -318,8 +348,8 @@ def source_hash(source, headers):
     """Of a kernel's text and of the headers that it includes, in the build's order: 16 hexadecimal digits."""
     h = 0xCBF29CE484222325
     for text in headers:
-        h = _fnv1a(h, _code(text).encode())
-    return f"{_fnv1a(h, (_counted_tags(source) + _code(source)).encode()):016x}"
+        h = _fnv1a(h, _code(_without_parts(text)).encode())
+    return f"{_fnv1a(h, (_counted_tags(source) + _code(_without_parts(source))).encode()):016x}"
 
 
 def takes(kernel, values, dtype, shape):

@@ -219,3 +219,55 @@ __device__ inline void load_tile(elem *tile, const elem *src, long long stride, 
     else
         copy_tile<ROWS, PITCH, 1>(tile, src, stride, valid, D);
 }
+
+// ---- Parts of an answer -------------------------------------------------------------------------
+
+// A GPU of a ring attends to some of the keys, so its output is a part, which kernels/ring/merge.cu adds to others. It is
+// stored as it is, in f32, and the whole is rounded once: here o_row() is a row of floats, and to_elem() rounds where an
+// elem is wanted. A kernel that packs elements by itself has a store of its own for parts.
+#if ATTN_PARTS_F32
+struct PartRow {
+    float *p;
+    __device__ float &operator[](int d) const
+    {
+        return p[d];
+    }
+    // Two columns from an even one on, or four from a multiple of four on.
+    __device__ void put(int d, float x, float y) const
+    {
+        struct alignas(8) Two {
+            float x, y;
+        };
+        *(Two *)(p + d) = {x, y};
+    }
+    __device__ void put(int d, const float *x, float factor) const
+    {
+        *(Four *)(p + d) = {x[0] * factor, x[1] * factor, x[2] * factor, x[3] * factor};
+    }
+};
+__device__ inline PartRow part_row(const AttnArgs &a, int batch, int head, int i)
+{
+    return {(float *)a.o + batch * a.o_stride[0] + head * a.o_stride[1] + i * a.o_stride[2]};
+}
+__device__ inline PartRow part_row(const AttnArgs &a, int i)
+{
+    return part_row(a, batch_of_block(), head_of_block(), i);
+}
+struct Unrounded {
+    float f;
+    __device__ operator float() const
+    {
+        return f;
+    }
+    __device__ operator elem() const
+    {
+        return to_elem(f);
+    }
+};
+__device__ inline Unrounded unrounded(float f)
+{
+    return {f};
+}
+#define o_row part_row
+#define to_elem unrounded
+#endif

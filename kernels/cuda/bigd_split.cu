@@ -10,7 +10,7 @@
  *            and the outputs of the tile before are multiplied.
  * @after     bigd_cluster
  * @unit      tensor
- * @dtypes    f16 bf16
+ * @dtypes    f16 bf16 parts=f32
  * @arch      90a
  * @requires  sm == 90 && D <= 1024 && D % 8 == 0 && BC % 16 == 0
  * @param     BC 64 [32..64]              key rows per tile

@@ -274,11 +274,16 @@ __device__ inline void add_up_warps(State &x, const Unit &u, float *sums, float 
 __device__ inline void store(const Sum &s, const AttnArgs &a, const Unit &u, int r, int d)
 {
     const float inverse = safe_inverse(s.l);
+#if !ATTN_PARTS_F32
     Vec<4> y;
     for (int e = 0; e < 4; e++)
         y.x[e] = to_elem(s.o.x[e] * inverse);
     if (d < a.D)
         *(Vec<4> *)(a.o + u.batch * a.o_stride[0] + u.h(a, r) * a.o_stride[1] + u.i(a, r) * a.o_stride[2] + d) = y;
+#else
+    if (d < a.D)
+        part_row(a, u.batch, u.h(a, r), u.i(a, r)).put(d, s.o.x, inverse);
+#endif
     if (d == 0 && a.lse)
         a.lse[((long long)u.batch * a.H + u.h(a, r)) * a.Sq + u.i(a, r)] =
             s.l == 0.f ? NEG_INF : (s.m + log2f(s.l)) * 0.6931471805599453f; // ln 2

@@ -9,7 +9,7 @@
  *            counts (atomicInc), so nobody clears it between calls: that would be a launch, too.
  * @after     decode_splitkv
  * @unit      tensor
- * @dtypes    f16 bf16
+ * @dtypes    f16 bf16 parts=f32
  * @requires  sm >= 80 && Sq <= 16 && D <= 256 && D % 8 == 0
  * @param     WARPS 4 [1..8]       warps of a block, each with keys of its own
  * @param     STAGES 3 [2..8]      steps of 16 keys that a warp has under way

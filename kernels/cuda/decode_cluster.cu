@@ -9,7 +9,7 @@
  *            block and cluster say which keys are meant, so the first are asked for at once.
  * @after     decode_atomic
  * @unit      tensor
- * @dtypes    f16 bf16
+ * @dtypes    f16 bf16 parts=f32
  * @arch      90
  * @requires  sm == 90 && Sq <= 16 && D <= 256 && D % 8 == 0
  * @param     WARPS (D<=128?8:4) [1..8]  warps of a block, each with keys of its own

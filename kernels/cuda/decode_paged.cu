@@ -10,7 +10,7 @@
  *            still copied 16 bytes a lane, neighbours by neighbours. All else is decode_atomic's.
  * @after     decode_atomic
  * @unit      tensor
- * @dtypes    f16 bf16
+ * @dtypes    f16 bf16 parts=f32
  * @requires  sm >= 80 && Sq <= 16 && D <= 256 && D % 8 == 0 && B*Hkv*Sk*D*T <= 68719476736
  * @pages     (B*ceil(Sk/max(page,1))*1.125+1)*page*Hkv*D*T <= 68719476736
  * @param     WARPS 4 [1..8]       warps of a block, each with keys of its own

@@ -9,7 +9,7 @@
  *            much. A warp copies its own 16 keys a step and never waits for another warp.
  * @after     splitkv
  * @unit      tensor
- * @dtypes    f16 bf16
+ * @dtypes    f16 bf16 parts=f32
  * @requires  sm >= 80 && Sq <= 16 && D <= 256 && D % 8 == 0
  * @param     WARPS 4 [1..8]       warps of a block, each with keys of its own
  * @param     STAGES 3 [2..8]      steps of 16 keys that a warp has under way
@@ -134,7 +134,11 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS_combine)
     for (int w = 0; w < C_WARPS; w++)
         sum += parts[w][ATTN_D];
     const float inverse = safe_inverse(sum);
+#if !ATTN_PARTS_F32
     elem *out = a.o + batch * a.o_stride[0] + h * a.o_stride[1] + i * a.o_stride[2];
+#else
+    const PartRow out = part_row(a, batch, h, i);
+#endif
 #pragma unroll 1
     for (int d = threadIdx.x; d < a.D; d += ATTN_THREADS_combine) {
         float y = 0.f;

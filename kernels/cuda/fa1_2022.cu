@@ -6,7 +6,7 @@
  *            returns for every K/V tile, its unfinished output, maximum and sum wait in global memory
  *            in between, and the output is kept normalised so that it is a valid answer at any time.
  * @after     row_online
- * @dtypes    f16 bf16 f32
+ * @dtypes    f16 bf16 f32 parts=f32
  * @requires  D <= 256 && BR % 2 == 0 && BC % 16 == 0
  * @param     BR 16 [2..64]   query rows per inner tile; 16 threads serve a row
  * @param     BC 64 [16..256] key rows per outer tile

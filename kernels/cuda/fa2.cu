@@ -6,7 +6,7 @@
  *            exponentials then never leave a warp: two barriers a K/V tile instead of five, and
  *            between loading a tile and releasing it no warp waits for another.
  * @after     fa2_keys
- * @dtypes    f16 bf16 f32
+ * @dtypes    f16 bf16 f32 parts=f32
  * @requires  D <= 256 && BR % 16 == 0 && BC % 32 == 0 && PAD % 4 == 0
  * @param     BR 64 [16..128]   query rows per tile; a warp for every 16
  * @param     BC 64 [32..128]   key rows per tile

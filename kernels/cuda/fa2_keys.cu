@@ -6,7 +6,7 @@
  *            multiplied and divided around every tile, so the sums need no meeting of the warps until
  *            then; and exponentials are powers of 2, with log2(e) folded into the scale.
  * @after     qtile_patch
- * @dtypes    f16 bf16 f32
+ * @dtypes    f16 bf16 f32 parts=f32
  * @requires  D <= 256 && BR % 16 == 0 && BC % 32 == 0 && PAD % 4 == 0 && BC % (BR/4) == 0
  * @param     BR 64 [16..128]   query rows per tile; a warp for every 16
  * @param     BC 64 [32..128]   key rows per tile

@@ -7,7 +7,7 @@
  *            when multiprocessors run empty is short.
  * @after     fa2_mma_wide
  * @unit      tensor
- * @dtypes    f16 bf16
+ * @dtypes    f16 bf16 parts=f32
  * @requires  sm >= 80 && D <= 256 && D % 8 == 0 && BR % 32 == 0 && BC % 16 == 0
  *            && max(BR, BC)*H*D <= 1073741824
  * @param     BR 128 [32..256]   query rows per tile; a warp for every 32, beyond D=128 for every 16
@@ -163,6 +163,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
     wait_copies<0>(); // in a block without keys they are still under way, other threads' too
     __syncthreads();
 
+#if !ATTN_PARTS_F32
     // The one division. l was gathered lane by lane: add the four lanes that share a row. O goes
     // out through this warp's own rows of Qs, so that it is written 16 bytes at a time.
     unsigned char *out = smem + SMEM_Qs;
@@ -187,6 +188,24 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
             *(Vec<CHUNK> *)(o_row(a, warp_row + r) + c * CHUNK) =
                 *(const Vec<CHUNK> *)(out + swizzled(warp * 16 * M + r, c));
     }
+#else
+#pragma unroll
+    for (int r = 0; r < 2 * M; r++) {
+        l[r] = warp_sum<4>(l[r]);
+        const int i = row + r * 8;
+        if (i >= a.Sq)
+            continue;
+        const float inverse = safe_inverse(l[r]);
+#pragma unroll
+        for (int n = 0; n < ATTN_D / 8; n++) {
+            const float *x = o[r / 2][n] + r % 2 * 2;
+            if (n * 8 < a.D)
+                o_row(a, i).put(n * 8 + col, x[0] * inverse, x[1] * inverse);
+        }
+        if (col == 0)
+            store_lse(a, i, m[r] * a.scale, l[r]);
+    }
+#endif
 }
 
 /* Cost: nothing; without a mask nothing changes.

@@ -7,7 +7,7 @@
  *            bytes an instruction, and half as many warps read all of K and V.
  * @after     fa2_mma_async
  * @unit      tensor
- * @dtypes    f16 bf16
+ * @dtypes    f16 bf16 parts=f32
  * @requires  sm >= 80 && D <= 256 && D % 8 == 0 && BR % 32 == 0 && BC % 16 == 0
  *            && max(BR, BC)*H*D <= 1073741824
  * @param     BR 128 [32..256]   query rows per tile; a warp for every 32, beyond D=128 for every 16
@@ -160,7 +160,11 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
         for (int n = 0; n < ATTN_D / 8; n++) {
             const float *x = o[r / 2][n] + r % 2 * 2;
             if (n * 8 < a.D)
+#if !ATTN_PARTS_F32
                 *(unsigned *)(o_row(a, i) + n * 8 + col) = pack(x[0] * inverse, x[1] * inverse);
+#else
+                o_row(a, i).put(n * 8 + col, x[0] * inverse, x[1] * inverse);
+#endif
         }
         if (col == 0)
             store_lse(a, i, m[r] * a.scale, l[r]);

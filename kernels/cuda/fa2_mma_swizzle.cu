@@ -7,7 +7,7 @@
  *            wavefront instead of eight, without a byte of padding. Nothing else changes.
  * @after     fa2_mma_plain
  * @unit      tensor
- * @dtypes    f16 bf16
+ * @dtypes    f16 bf16 parts=f32
  * @requires  sm >= 80 && D <= 256 && D % 8 == 0 && BR % 16 == 0 && BC % 16 == 0
  *            && max(BR, BC)*H*D <= 1073741824
  * @param     BR 64 [16..256]   query rows per tile; a warp for every 16
@@ -125,8 +125,12 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
 #pragma unroll
         for (int n = 0; n < ATTN_D / 8; n++)
             if (n * 8 < a.D)
+#if !ATTN_PARTS_F32
                 *(unsigned *)(o_row(a, i) + n * 8 + col) =
                     pack(o[n][2 * r] * inverse, o[n][2 * r + 1] * inverse);
+#else
+                o_row(a, i).put(n * 8 + col, o[n][2 * r] * inverse, o[n][2 * r + 1] * inverse);
+#endif
         if (col == 0)
             store_lse(a, i, m[r] * a.scale, l[r]);
     }

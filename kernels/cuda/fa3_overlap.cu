@@ -8,7 +8,7 @@
  *            other warpgroup, and turns are no longer worth their waiting.
  * @after     fa3_pingpong
  * @unit      tensor
- * @dtypes    f16 bf16
+ * @dtypes    f16 bf16 parts=f32
  * @arch      90a
  * @requires  sm == 90 && D <= 256 && D % 8 == 0 && BR % 64 == 0 && BC % 16 == 0
  *            && (BR < 192 || D <= 64 && BC <= 128)

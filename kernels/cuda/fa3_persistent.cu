@@ -9,7 +9,7 @@
  *            end together, and a warpgroup passes by key tiles that only the others' rows see.
  * @after     fa3_overlap
  * @unit      tensor
- * @dtypes    f16 bf16
+ * @dtypes    f16 bf16 parts=f32
  * @arch      90a
  * @requires  sm == 90 && D <= 256 && D % 8 == 0 && BR % 64 == 0 && BC % 16 == 0
  *            && (BR < 192 || D <= 64 && BC <= 128)

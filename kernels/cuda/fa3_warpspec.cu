@@ -8,7 +8,7 @@
  *            consumers (setmaxnreg), which makes room for tiles of 128 keys.
  * @after     fa3_wgmma
  * @unit      tensor
- * @dtypes    f16 bf16
+ * @dtypes    f16 bf16 parts=f32
  * @arch      90a
  * @requires  sm == 90 && D <= 256 && D % 8 == 0 && BR % 64 == 0 && BC % 16 == 0
  *            && (BR < 192 || D <= 64 && BC <= 128)

@@ -7,7 +7,7 @@
  *            scores and outputs lie in shared memory, where every thread finds them. It is the
  *            scalar twin of wmma_serial: the same tiles, the same steps, other products.
  * @after     qtile_tpq
- * @dtypes    f16 bf16 f32
+ * @dtypes    f16 bf16 f32 parts=f32
  * @requires  D <= 128 && THREADS % BR == 0 && THREADS / BR <= 32 && BR % 16 == 0
  *            && log2(THREADS / BR) == floor(log2(THREADS / BR))
  * @param     BR 64 [16..128]        query rows per tile

@@ -200,11 +200,17 @@ __device__ inline void store_columns(const AttnArgs &a, const accum *Os, const f
         if (q0 + r >= a.Sq || d >= a.D)
             continue;
         const float inverse = safe_inverse(ls[r]);
+#if !ATTN_PARTS_F32
         Vec<V> x;
 #pragma unroll
         for (int i = 0; i < V; i++)
             x.x[i] = to_elem(from_accum(Os[r * ATTN_D + d + i]) * inverse);
         *(Vec<V> *)(o_row(a, q0 + r) + d) = x;
+#else
+#pragma unroll
+        for (int i = 0; i < V; i++)
+            o_row(a, q0 + r)[d + i] = from_accum(Os[r * ATTN_D + d + i]) * inverse;
+#endif
     }
 }
 __device__ inline void store_sums(const AttnArgs &a, const float *ms, const float *ls, int q0,

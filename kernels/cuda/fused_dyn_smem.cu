@@ -8,7 +8,7 @@
  *            serves four times the work.
  * @after     fused_warp_softmax
  * @unit      tensor
- * @dtypes    f16 bf16
+ * @dtypes    f16 bf16 parts=f32
  * @requires  sm >= 80 && D <= 128 && BR % 16 == 0 && BC % 16 == 0
  *            && (ACC == 0 || T == 2)
  * @param     BR 64 [16..128]       query rows per tile

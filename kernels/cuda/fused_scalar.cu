@@ -7,7 +7,7 @@
  *            be: an element of a product for each thread, one thread for the softmax of a row.
  * @after     wmma_serial
  * @unit      scalar
- * @dtypes    f16 bf16
+ * @dtypes    f16 bf16 parts=f32
  * @requires  sm >= 80 && D <= 128 && BR % 16 == 0 && BC % 16 == 0
  *            && (ACC == 0 || T == 2)
  * @param     BR 32 [16..128]       query rows per tile

@@ -6,7 +6,7 @@
  *            the instructions and of the address arithmetic for the same bytes.
  * @after     fused_dyn_smem
  * @unit      tensor
- * @dtypes    f16 bf16
+ * @dtypes    f16 bf16 parts=f32
  * @requires  sm >= 80 && D <= 128 && BR % 16 == 0 && BC % 16 == 0
  *            && (ACC == 0 || T == 2)
  * @param     BR 64 [16..128]       query rows per tile

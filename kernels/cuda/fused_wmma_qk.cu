@@ -6,7 +6,7 @@
  *            (2 x 2). Scores go to shared memory as before, so nothing else changes.
  * @after     fused_scalar
  * @unit      tensor
- * @dtypes    f16 bf16
+ * @dtypes    f16 bf16 parts=f32
  * @requires  sm >= 80 && D <= 128 && BR % 16 == 0 && BC % 16 == 0
  *            && (ACC == 0 || T == 2)
  * @param     BR 32 [16..128]       query rows per tile

@@ -6,7 +6,7 @@
  *            instead of 32, rows of pairs (half2) an odd number of words apart. With ACC=f16 one
  *            instruction does two multiply-adds, at the price of sums in 16 bits.
  * @after     qtile_tpq
- * @dtypes    f16
+ * @dtypes    f16 parts=f32
  * @requires  D <= 128 && D % 8 == 0 && BC % 4 == 0 && (BC / 4) % BLOCK == 0
  *            && (PREFETCH == 0 || STAGES == 2)
  * @param     BR 32 [8..128]     query rows per tile; 4 threads each
@@ -141,7 +141,11 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS) half2_tile(const __gr
         const int d = (first + c * LANES) * 2;
         const float2 v = value(o[c]);
         if (d < a.D)
+#if !ATTN_PARTS_F32
             *(pair *)(o_row(a, q0 + r) + d) = pack(v.x * inverse, v.y * inverse);
+#else
+            o_row(a, q0 + r).put(d, v.x * inverse, v.y * inverse);
+#endif
     }
     if (first == 0)
         store_lse(a, q0 + r, m * 0.6931471805599453f, l); // ln 2: back to natural logarithms

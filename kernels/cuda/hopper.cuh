@@ -349,6 +349,7 @@ template <int N>
 __device__ inline void store_outputs(const AttnArgs &a, const float (&o)[N], RowEnds ends, int row,
                                      int head, int batch, int first = 0)
 {
+#if !ATTN_PARTS_F32
     const int t = threadIdx.x % 4;
 #pragma unroll
     for (int r = 0; r < 2; r++) {
@@ -376,4 +377,15 @@ __device__ inline void store_outputs(const AttnArgs &a, const float (&o)[N], Row
                 *(Words *)(out + d) = {w[0], w[1], w[2], w[3]};
         }
     }
+#else
+#pragma unroll
+    for (int r = 0; r < 2; r++)
+#pragma unroll
+        for (int n = 0; n < N / 4; n++) {
+            const int i = row + 8 * r, d = first + n * 8 + threadIdx.x % 4 * 2;
+            if (i < a.Sq && d < a.D)
+                part_row(a, batch, head, i).put(d, o[n * 4 + 2 * r] * ends.inverse[r],
+                                                o[n * 4 + 2 * r + 1] * ends.inverse[r]);
+        }
+#endif
 }

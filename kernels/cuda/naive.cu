@@ -5,7 +5,7 @@
  * @idea      S = scale * Q K^T, P = softmax(S) row by row, O = P V, one launch each. Every score goes
  *            to global memory and comes back for the next step, so traffic grows with Sq * Sk while
  *            the inputs grow only with Sq + Sk. Everything later on the ladder exists to avoid this.
- * @dtypes    f16 bf16 f32
+ * @dtypes    f16 bf16 f32 parts=f32
  * @requires  THREADS % 32 == 0
  * @param     THREADS 256 [32..1024]  threads per block, in all three passes
  * @threads   THREADS

@@ -7,7 +7,7 @@
  *            divide the keys of a tile, as FlashAttention-1's do, so maxima, sums and exponentials
  *            cross them.
  * @after     qtile_tpq
- * @dtypes    f16 bf16 f32
+ * @dtypes    f16 bf16 f32 parts=f32
  * @requires  D <= 256 && BR % 16 == 0 && BC % 32 == 0 && PAD % 4 == 0 && BC % (BR/4) == 0
  * @param     BR 64 [16..128]   query rows per tile; a warp for every 16
  * @param     BC 64 [32..128]   key rows per tile

@@ -7,7 +7,7 @@
  *            registers. Reports call this "FA-1 style" for its one-after-another loop, but this grid
  *            and loop order are FlashAttention-2's (2023); only the arithmetic is still FA-1's.
  * @after     row_online
- * @dtypes    f16 bf16 f32
+ * @dtypes    f16 bf16 f32 parts=f32
  * @requires  D <= 128 && THREADS % 32 == 0 && THREADS >= BR && BR % 32 == 0 && BC % 8 == 0
  * @param     BR 64 [32..256]         query rows per tile
  * @param     BC 64 [8..256]          key rows per tile

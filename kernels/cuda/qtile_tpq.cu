@@ -6,7 +6,7 @@
  *            no thread is idle, the output takes D/TPQ registers, and a score is the sum of TPQ
  *            shares, two shuffles away.
  * @after     qtile_seq
- * @dtypes    f16 bf16 f32
+ * @dtypes    f16 bf16 f32 parts=f32
  * @requires  D <= 64*TPQ && D <= 256 && TPQ == pow2ceil(TPQ)
  *            && BR*TPQ % 32 == 0 && BR*TPQ <= 512 && BC % 8 == 0
  * @param     BR 64 [8..256]   query rows per tile

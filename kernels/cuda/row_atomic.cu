@@ -6,7 +6,7 @@
  *            with atomicAdd. It is correct and short, and the slow way: two threads cannot change
  *            one word at once, so what looks parallel happens one after another.
  * @after     row_full
- * @dtypes    f16 bf16 f32
+ * @dtypes    f16 bf16 f32 parts=f32
  * @requires  D <= 8192 && THREADS % 32 == 0
  * @param     THREADS 128 [32..1024]  threads per block
  * @threads   THREADS

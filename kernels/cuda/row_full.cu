@@ -6,7 +6,7 @@
  *            memory, turns them into probabilities there, and multiplies by V. The score matrix
  *            never reaches global memory.
  * @after     naive
- * @dtypes    f16 bf16 f32
+ * @dtypes    f16 bf16 f32 parts=f32
  * @requires  D <= 8192 && THREADS % 32 == 0
  * @param     THREADS 128 [32..1024]  threads per block
  * @threads   THREADS

@@ -7,7 +7,7 @@
  *            keys raises the maximum, multiply both by exp(m_old - m_new). The result is exact, and
  *            shared memory no longer depends on Sk.
  * @after     row_full
- * @dtypes    f16 bf16 f32
+ * @dtypes    f16 bf16 f32 parts=f32
  * @requires  D <= 8192 && THREADS % 32 == 0 && VEC != 3 && D <= 32*THREADS
  * @param     BC 64 [1..1024]            keys per block
  * @param     THREADS 256 [32..1024]     threads per block

@@ -7,7 +7,7 @@
  *            something always runs out: QCACHE=smem needs QUERIES*D*T bytes, outputs in registers
  *            QUERIES*D/THREADS a thread, ASYNC=yes BC*D*T bytes for a tile of K. Change D and see which.
  * @after     row_online
- * @dtypes    f16 bf16 f32
+ * @dtypes    f16 bf16 f32 parts=f32
  * @requires  D <= 8192 && D % 4 == 0 && THREADS % 32 == 0
  * @param     QUERIES 16 [1..32]     query rows per block
  * @param     BC 32 [8..128]         key rows per tile
@@ -160,11 +160,16 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS) row_tile(const __grid
 #pragma unroll
         for (int c = 0; c < COLS; c++) {
             const int d = (c * THREADS + threadIdx.x) * 4;
+#if !ATTN_PARTS_F32
             Vec<4> x;
             for (int e = 0; e < 4; e++)
                 x.x[e] = to_elem(o[i][c][e] * inverse);
             if (d < a.D)
                 *(Vec<4> *)(o_row(a, q0 + i) + d) = x;
+#else
+            if (d < a.D)
+                o_row(a, q0 + i).put(d, o[i][c], inverse);
+#endif
         }
     }
     for (int i = threadIdx.x; i < n_queries; i += THREADS)

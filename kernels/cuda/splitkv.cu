@@ -8,7 +8,7 @@
  *            No atomics: the result is the same bits every time. This is split-KV (2023), often
  *            mistaken for FlashAttention-2, which does not divide the keys of a query tile.
  * @after     fa2
- * @dtypes    f16 bf16 f32
+ * @dtypes    f16 bf16 f32 parts=f32
  * @requires  D <= 256 && BR % 16 == 0 && BC % 8 == 0 && PAD % 4 == 0
  * @param     BR 64 [16..128]     query rows per tile; a warp for every 16
  * @param     BC 64 [16..128]     key rows per tile

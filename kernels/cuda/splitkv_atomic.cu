@@ -6,7 +6,7 @@
  *            its query tile when its part is written; the one that finds all others counted has
  *            come last, everything is there, and it combines. No block ever waits for another.
  * @after     splitkv
- * @dtypes    f16 bf16 f32
+ * @dtypes    f16 bf16 f32 parts=f32
  * @requires  D <= 256 && BR % 16 == 0 && BC % 8 == 0 && PAD % 4 == 0
  * @param     BR 64 [16..128]     query rows per tile; a warp for every 16
  * @param     BC 64 [16..128]     key rows per tile

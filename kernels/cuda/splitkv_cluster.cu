@@ -10,7 +10,7 @@
  *            cluster that share a query tile meet once, and each block adds up a slice of the output.
  * @after     splitkv_atomic
  * @unit      tensor
- * @dtypes    f16 bf16
+ * @dtypes    f16 bf16 parts=f32
  * @arch      90
  * @requires  sm == 90 && D <= 128 && D % 8 == 0 && BR % 16 == 0 && (WARPS*16) % BR == 0 && KEYS % 16 == 0
  * @param     BR 16 [16..256]       query rows per tile, 16 a warp
@@ -189,11 +189,16 @@ __device__ inline void add_up(const AttnArgs &a, int q0, int rank, int blocks)
                       load4_there(there + w * ROWS * PITCH * 4));
         }
         const float inverse = safe_inverse(s.l);
+#if !ATTN_PARTS_F32
         Vec<4> y;
         for (int c = 0; c < 4; c++)
             y.x[c] = to_elem(s.o.x[c] * inverse);
         if (d < a.D)
             *(Vec<4> *)(o_row(a, q0 + r) + d) = y;
+#else
+        if (d < a.D)
+            o_row(a, q0 + r).put(d, s.o.x, inverse);
+#endif
         if (d == 0)
             store_lse(a, q0 + r, s.m * 0.6931471805599453f, s.l); // ln 2: natural logarithms
     }

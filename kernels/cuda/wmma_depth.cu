@@ -7,7 +7,7 @@
  *            fragment, so they are added one warp after another through shared memory.
  * @after     wmma_split
  * @unit      tensor
- * @dtypes    f16 bf16
+ * @dtypes    f16 bf16 parts=f32
  * @requires  sm >= 80 && D <= 128 && PAD % 8 == 0 && BC % 32 == 0 && BR % 32 == 0
  *            && BR % (WARPS * DSPLIT) == 0 && (BR / WARPS) % 16 == 0
  *            && (32 % (BR / WARPS / DSPLIT) == 0 || (BR / WARPS / DSPLIT) % 32 == 0)

@@ -8,7 +8,7 @@
  *            softmax, and the outputs are kept there too, loaded and stored around every product.
  * @after     fa_scalar
  * @unit      tensor
- * @dtypes    f16 bf16
+ * @dtypes    f16 bf16 parts=f32
  * @requires  sm >= 80 && D <= 128 && PAD % 8 == 0 && BC % 32 == 0 && BR % 32 == 0 && BR % WARPS == 0
  *            && (BR / WARPS) % 16 == 0 && (32 % (BR / WARPS) == 0 || (BR / WARPS) % 32 == 0)
  * @param     BR 64 [32..128]   query rows per tile

@@ -7,7 +7,7 @@
  *            8 warps (WARPS=8); with 32 by 8 a piece of K or V is loaded for twice the rows.
  * @after     wmma_serial
  * @unit      tensor
- * @dtypes    f16 bf16
+ * @dtypes    f16 bf16 parts=f32
  * @requires  sm >= 80 && D <= 128 && PAD % 8 == 0 && BC % 32 == 0 && BR % 32 == 0 && BR % WARPS == 0
  *            && (BR / WARPS) % (8 + 24*(SHAPE==1) + 8*(SHAPE==2)) == 0
  *            && (32 % (BR / WARPS) == 0 || (BR / WARPS) % 32 == 0)

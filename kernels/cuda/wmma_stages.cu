@@ -6,7 +6,7 @@
  *            K during P V, by copies that need no thread (cp.async). A tile has 2 barriers instead of 4.
  * @after     wmma_serial
  * @unit      tensor
- * @dtypes    f16 bf16
+ * @dtypes    f16 bf16 parts=f32
  * @requires  sm >= 80 && D <= 128 && PAD % 8 == 0 && BC % 32 == 0 && BR % 32 == 0 && BR % WARPS == 0
  *            && (BR / WARPS) % 16 == 0 && (32 % (BR / WARPS) == 0 || (BR / WARPS) % 32 == 0)
  * @param     BR 64 [32..128]   query rows per tile

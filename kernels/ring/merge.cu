@@ -6,8 +6,9 @@
 //     m = max(LSE1, LSE2),  w1 = exp(LSE1 - m),  w2 = exp(LSE2 - m)
 //     O = (w1 O1 + w2 O2) / (w1 + w2),  LSE = m + log(w1 + w2)
 //
-// It does not matter which GPU had the keys, nor in which order they come, but for the last bits. The answer so far
-// stays in f32; only the last merge of a row rounds it to the output's type. A warp takes a row.
+// It does not matter which GPU had the keys, nor in which order they come, but for the last bits. Parts are in f32 where
+// the kernel stores them so, and the answer so far stays in f32; only the last merge of a row rounds it to the output's
+// type. A warp takes a row.
 //
 // kernels/ring/merge.ptx is this file's, by `make update-ring`; backend/sim/ring.c launches it.
 //
@@ -60,7 +61,7 @@ __device__ inline void store(bhalf16 *p, float f)
     asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(p->bits) : "f"(f));
 }
 
-template <class Elem> __device__ inline void merge(const MergeArgs &a)
+template <class Elem, class Part> __device__ inline void merge(const MergeArgs &a)
 {
     const float log2e = 1.4426950408889634f, ln2 = 0.6931471805599453f;
     const int row = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -72,7 +73,7 @@ template <class Elem> __device__ inline void merge(const MergeArgs &a)
     const float w1 = exp2f((before - base) * log2e), w2 = exp2f((here - base) * log2e);
     const float sum = w1 + w2, inverse = sum == 0.f ? 0.f : 1.f / sum;
 
-    const Elem *part = (const Elem *)a.part + (long long)row * a.D;
+    const Part *part = (const Part *)a.part + (long long)row * a.D;
     float *so_far = a.sum + (long long)row * a.D;
     const int i = row % a.rows, head = row / a.rows % a.H, batch = row / a.rows / a.H;
     Elem *o = (Elem *)a.o + batch * a.o_stride[0] + head * a.o_stride[1] + i * a.o_stride[2];
@@ -100,15 +101,13 @@ template <class Elem> __device__ inline void merge(const MergeArgs &a)
         a.lse[row] = lse;
 }
 
-extern "C" __global__ void __launch_bounds__(128) ring_merge_f16(const __grid_constant__ MergeArgs a)
-{
-    merge<half16>(a);
-}
-extern "C" __global__ void __launch_bounds__(128) ring_merge_bf16(const __grid_constant__ MergeArgs a)
-{
-    merge<bhalf16>(a);
-}
-extern "C" __global__ void __launch_bounds__(128) ring_merge_f32(const __grid_constant__ MergeArgs a)
-{
-    merge<float>(a);
-}
+#define ENTRY(name, Elem, Part)                                                                                        \
+    extern "C" __global__ void __launch_bounds__(128) name(const __grid_constant__ MergeArgs a)                       \
+    {                                                                                                                 \
+        merge<Elem, Part>(a);                                                                                         \
+    }
+ENTRY(ring_merge_f16, half16, half16)
+ENTRY(ring_merge_bf16, bhalf16, bhalf16)
+ENTRY(ring_merge_f32, float, float)
+ENTRY(ring_merge_f32_to_f16, half16, float)
+ENTRY(ring_merge_f32_to_bf16, bhalf16, float)

@@ -121,7 +121,7 @@ static uint64_t part_rows(const struct ring *r, int gpu)
 
 uint64_t ring_part_tensor(const struct ring *r, int gpu)
 {
-    return part_rows(r, gpu) * row_bytes(r);
+    return part_rows(r, gpu) * (uint64_t)r->shape.D * dtype_size(r->parts);
 }
 
 uint64_t ring_part_lse(const struct ring *r, int gpu)
@@ -192,10 +192,13 @@ struct ring_merge_args ring_merge_args(const struct ring *r, const struct ring_m
                                     .last = before + 1 == ring_parts(r, gpu, i)};
 }
 
-const char *ring_merge_entry(enum dtype dtype)
+const char *ring_merge_entry(const struct ring *r)
 {
-    static const char *const entries[DTYPE_COUNT] = {[DTYPE_F16] = "ring_merge_f16",
-                                                     [DTYPE_BF16] = "ring_merge_bf16",
-                                                     [DTYPE_F32] = "ring_merge_f32"};
-    return entries[dtype];
+    static const char *const same[DTYPE_COUNT] = {[DTYPE_F16] = "ring_merge_f16",
+                                                  [DTYPE_BF16] = "ring_merge_bf16",
+                                                  [DTYPE_F32] = "ring_merge_f32"},
+                             *const of_f32[DTYPE_COUNT] = {[DTYPE_F16] = "ring_merge_f32_to_f16",
+                                                           [DTYPE_BF16] = "ring_merge_f32_to_bf16",
+                                                           [DTYPE_F32] = "ring_merge_f32"};
+    return (r->parts == DTYPE_F32 ? of_f32 : same)[r->shape.dtype];
 }

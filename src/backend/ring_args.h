@@ -67,7 +67,7 @@ enum { RING_MERGE_WARPS = 4 }; /* of a block; a warp takes a row */
 /* Part number `part` into the answer of chunk i, which has had `before` parts. */
 struct ring_merge_args ring_merge_args(const struct ring *r, const struct ring_memory *m, int gpu,
                                        int i, int part, int before);
-/* "ring_merge_f16" */
-const char *ring_merge_entry(enum dtype dtype);
+/* "ring_merge_f32_to_f16": parts in f32, the answer in f16; "ring_merge_f16": both in f16. */
+const char *ring_merge_entry(const struct ring *r);
 
 #endif

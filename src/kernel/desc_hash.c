@@ -1,6 +1,7 @@
 /* desc_hash.c - what a kernel's measurements hang on: a hash of its code, of how it is launched, and of the
  * headers it names. Comments and blank space are no part of it, so an explanation may be bettered and what
- * was measured still stands. tools/descriptor.py has the same rules.
+ * was measured still stands. No more is what is compiled only for parts of an answer, by `#if ATTN_PARTS_F32`: runs of one
+ * GPU never have it. tools/descriptor.py has the same rules.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "kernel/descriptor.h"
@@ -150,15 +151,98 @@ static bool ends_with(const char *text, const char *end)
     return n >= m && !strcmp(text + n - m, end);
 }
 
+/* ---- what is compiled for parts of an answer alone ---- */
+
+static const char parts_switch[] = "ATTN_PARTS_F32";
+
+static bool is_directive(const char *line, const char *end, const char *words)
+{
+    while (line < end && (*line == ' ' || *line == '\t'))
+        line++;
+    const size_t n = strlen(words);
+    return (size_t)(end - line) >= n && !memcmp(line, words, n) &&
+           (line + n == end || !is_word_char(line[n]));
+}
+
+/* A walk over lines in and beside blocks of the switch. */
+struct parts_block {
+    int depth; /* of conditions within the block; 0: outside */
+    bool out;  /* left out here */
+};
+
+/* Does the line stay? */
+static bool keep_line(struct parts_block *b, const char *line, const char *end)
+{
+    static const char if_[] = "#if ATTN_PARTS_F32", if_not[] = "#if !ATTN_PARTS_F32";
+    if (b->depth == 0 && (is_directive(line, end, if_) || is_directive(line, end, if_not))) {
+        b->depth = 1;
+        b->out = is_directive(line, end, if_);
+        return false;
+    }
+    if (b->depth == 1 && is_directive(line, end, "#else")) {
+        b->out = !b->out;
+        return false;
+    }
+    if (b->depth && (is_directive(line, end, "#if") || is_directive(line, end, "#ifdef") ||
+                     is_directive(line, end, "#ifndef")))
+        b->depth++;
+    if (b->depth && is_directive(line, end, "#endif") && --b->depth == 0) {
+        b->out = false;
+        return false;
+    }
+    return !b->out;
+}
+
+/* Is the switch named in its conditions alone? Who sets it by himself has all of his text counted. */
+static bool only_asks(const char *text, size_t len)
+{
+    const char *end = text + len, *eol;
+    for (const char *line = text; line < end; line = eol + 1) {
+        eol = memchr(line, '\n', (size_t)(end - line));
+        eol = eol ? eol : end;
+        const char *name = memmem(line, (size_t)(eol - line), parts_switch, strlen(parts_switch));
+        if (name && !is_directive(line, eol, "#if ATTN_PARTS_F32") &&
+            !is_directive(line, eol, "#if !ATTN_PARTS_F32"))
+            return false;
+    }
+    return true;
+}
+
+/* The text as it is compiled where nobody asks for parts: what a kernel is was measured so, and stands when a store for
+ * parts is written beside the other. */
+static char *without_parts(const char *text, size_t *len)
+{
+    struct parts_block b = {0};
+    const char *end = text + *len, *eol;
+    if (!memmem(text, *len, parts_switch, strlen(parts_switch)) || !only_asks(text, *len))
+        return NULL;
+    struct str out = {0};
+    for (const char *line = text; line < end; line = eol) {
+        eol = memchr(line, '\n', (size_t)(end - line));
+        eol = eol ? eol + 1 : end;
+        if (keep_line(&b, line, eol > line && eol[-1] == '\n' ? eol - 1 : eol))
+            str_addn(&out, line, (size_t)(eol - line));
+    }
+    *len = out.len;
+    return str_take(&out);
+}
+
+static void add_compiled(struct str *out, const char *text, size_t len)
+{
+    char *rest = without_parts(text, &len);
+    add_code(out, rest ? rest : text, len);
+    free(rest);
+}
+
 /* What counts of a file of C or CUDA; of any other, all of it. */
 static char *what_counts(const char *file, const char *text, size_t *len)
 {
     struct str out = {0};
     if (ends_with(file, ".cu") || ends_with(file, ".c")) {
         add_tags(&out, file, text, *len);
-        add_code(&out, text, *len);
+        add_compiled(&out, text, *len);
     } else if (ends_with(file, ".cuh") || ends_with(file, ".h")) {
-        add_code(&out, text, *len);
+        add_compiled(&out, text, *len);
     } else {
         str_addn(&out, text, *len);
     }

@@ -618,9 +618,13 @@ static enum status read_dtypes(struct parser *p, struct slice rest)
 {
     struct slice word;
     while (slice_take_word(&p->t, &rest, &word)) {
-        char *text = slice_text(&p->t, word);
         enum dtype t;
         struct err err = ERR_INIT;
+        if (slice_is(&p->t, word, "parts=f32")) {
+            p->d->parts_f32 = true;
+            continue;
+        }
+        char *text = slice_text(&p->t, word);
         enum status st = dtype_parse(text, &t, &err);
         free(text);
         if (st != ST_OK)

@@ -396,6 +396,16 @@ static enum status check_dtype(const struct kernel_desc *d, enum dtype dtype, st
     return st;
 }
 
+bool desc_stores_parts(const struct kernel_desc *d, enum dtype dtype)
+{
+    return d->parts_f32 && dtype != DTYPE_F32 && code_kinds[d->code].compiled;
+}
+
+enum dtype desc_parts(const struct kernel_desc *d, enum dtype dtype)
+{
+    return desc_stores_parts(d, dtype) ? DTYPE_F32 : dtype;
+}
+
 static enum status check_range(const struct kernel_desc *d, const struct field *p, int64_t value,
                                struct err *why)
 {

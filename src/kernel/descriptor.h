@@ -107,6 +107,7 @@ struct desc_headers;
 struct kernel_desc {
     char *name, *title, *idea, *after;  /* after: the ladder step it follows, or NULL */
     unsigned dtypes;                    /* bit (1u << enum dtype) */
+    bool parts_f32; /* asked with ATTN_PARTS_F32, it stores O in f32 whatever the type: parts=f32 */
     struct expr *requires_;             /* over shape letters, params, T, sm; NULL: always */
     struct expr *needs[DESC_NEEDS_MAX]; /* its terms, which are joined by && */
     int nneeds;
@@ -161,6 +162,11 @@ void desc_headers_free(struct desc_headers *h); /* NULL is allowed */
 enum status desc_parse(const char *file, const char *source, size_t len, struct kernel_desc **out,
                        struct err *err);
 void desc_free(struct kernel_desc *d);
+
+/* Compiled with ATTN_PARTS_F32, does it store the answers to problems of that type in f32? */
+bool desc_stores_parts(const struct kernel_desc *d, enum dtype dtype);
+/* What it stores an answer in that is a part of another. */
+enum dtype desc_parts(const struct kernel_desc *d, enum dtype dtype);
 
 /* What a Python child is asked for: "torch:flash", "py:module.function". The caller frees it. */
 char *desc_python_name(const struct kernel_desc *d);

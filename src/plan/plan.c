@@ -555,5 +555,7 @@ char **plan_definitions(const struct plan *p)
         define_pass(&w, &p->passes[i], i == 0);
     for (int i = 0; i < p->desc->nws; i++)
         add_word(&w, "-DWS_%s=%d", p->desc->ws[i].name, i);
+    if (p->parts_f32)
+        add_word(&w, "-DATTN_PARTS_F32=1");
     return w.items;
 }

@@ -57,6 +57,7 @@ struct plan {
     struct param_values params;
     struct plan_pass passes[DESC_PASSES_MAX];
     int npasses, main_pass; /* main: the pass with most flops, by default the first */
+    bool parts_f32; /* its code stores O in f32: what a ring of GPUs asks for after planning */
     int64_t ws_bytes[DESC_WS_MAX];
     double pool_bytes; /* pages of K and V together, those that are empty too; NaN: it reads none */
     double table_bytes; /* of their block table; likewise */

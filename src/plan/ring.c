@@ -26,12 +26,16 @@ static enum status check_causal(const struct shape *s, int gpus, enum ring_shard
     return ST_OK;
 }
 
-enum status ring_build(const struct shape *s, int gpus, enum ring_shards shards, struct ring *out,
-                       struct err *why)
+enum status ring_build(const struct shape *s, int gpus, enum ring_shards shards, enum dtype parts,
+                       struct ring *out, struct err *why)
 {
     const bool gathers = shards == RING_SPLITKV;
-    *out = (struct ring){
-        .shape = *s, .gathers = gathers, .gpus = gpus, .steps = gathers ? 1 : gpus, .mine = 1};
+    *out = (struct ring){.shape = *s,
+                         .parts = parts,
+                         .gathers = gathers,
+                         .gpus = gpus,
+                         .steps = gathers ? 1 : gpus,
+                         .mine = 1};
     if (gpus < 1 || gpus > RING_GPUS_MAX)
         return err_set(why, ST_NO, "a ring has 1 to %d GPUs", RING_GPUS_MAX);
     if (s->page)
@@ -166,8 +170,7 @@ static double rows_of(const struct ring *r, int gpu)
 
 double ring_part_bytes(const struct ring *r, int gpu)
 {
-    return rows_of(r, gpu) *
-           ((double)r->shape.D * (double)dtype_size(r->shape.dtype) + sizeof(float));
+    return rows_of(r, gpu) * ((double)r->shape.D * (double)dtype_size(r->parts) + sizeof(float));
 }
 
 double ring_sent_bytes(const struct ring *r, int gpu)
@@ -208,7 +211,8 @@ double ring_memory_bytes(const struct ring *r, int gpu)
         widest = fmax(widest, ring_shard_bytes(r, g));
     for (int i = 0; i < r->mine; i++)
         chunk = fmax(chunk, heads * (double)ring_rows(r, gpu, i, RING_QUERIES).rows);
-    return rows * (double)s->D * 2 * T + 2 * widest + chunk * ((double)s->D * T + 4) +
+    return rows * (double)s->D * 2 * T + 2 * widest +
+           chunk * ((double)s->D * (double)dtype_size(r->parts) + 4) +
            rows * 4 * ((double)s->D + 1);
 }
 

@@ -3,7 +3,9 @@
  * Every GPU keeps its queries. Keys and values go round: in step s GPU g has those of GPU g - s, attends with them, and
  * meanwhile takes those of the next step from its neighbour g - 1 and gives its own to g + 1. A GPU has two slots for
  * them: step s computes in slot s % 2 while the other one fills. Each step leaves an output and an LSE over some of the
- * keys, which kernels/ring/merge.cu joins with what was before (Liu, Zaharia, Abbeel: Ring Attention, 2023).
+ * keys, which kernels/ring/merge.cu joins with what was before (Liu, Zaharia, Abbeel: Ring Attention, 2023). Such a part
+ * is in f32 where the kernel can (`@dtypes ... parts=f32`), so that the answer is rounded once, as that of one GPU: N parts
+ * of equal weight are sqrt(N) times as large, and rounded each they would add as much error again as the last rounding.
  *
  * Under the causal mask equal stretches of the sequence are unequal work: the first GPU's queries see nearly no key. So
  * the sequence is cut into 2 N chunks, and GPU g has chunks g and 2 N - 1 - g, one early and one late ("zigzag"): then
@@ -39,15 +41,17 @@ struct ring_turn {
 
 struct ring {
     struct shape shape;                                  /* of the whole */
+    enum dtype parts;                                    /* of partial answers */
     bool gathers;                                        /* splitkv: nothing goes round */
     int gpus, steps;                                     /* steps = gpus; 1 where it gathers */
     int mine;                                            /* chunks of a GPU: 1 or 2 */
     struct ring_turn turn[RING_GPUS_MAX][RING_GPUS_MAX]; /* by GPU and step */
 };
 
-/* ST_NO with the reason where the shape cannot go round so many GPUs. */
-enum status ring_build(const struct shape *s, int gpus, enum ring_shards shards, struct ring *out,
-                       struct err *why);
+/* ST_NO with the reason where the shape cannot go round so many GPUs. `parts`: what a kernel stores a partial answer in,
+ * desc_parts(). */
+enum status ring_build(const struct shape *s, int gpus, enum ring_shards shards, enum dtype parts,
+                       struct ring *out, struct err *why);
 
 /* ---- who has what ---- */
 
@@ -79,12 +83,12 @@ double ring_flops(const struct ring *r, int gpu); /* 4 B H D for each of its pai
 double ring_imbalance(const struct ring *r);
 /* Bytes of the keys and values of a GPU, which is what a step sends. */
 double ring_shard_bytes(const struct ring *r, int gpu);
-/* Bytes of a partial answer over all queries of a GPU, in the type, with its LSE. */
+/* Bytes of a partial answer over all queries of a GPU, in `parts`, with its LSE. */
 double ring_part_bytes(const struct ring *r, int gpu);
 /* Bytes that a GPU sends in all, and that all send. */
 double ring_sent_bytes(const struct ring *r, int gpu);
 double ring_link_bytes(const struct ring *r);
-/* Memory of a card: Q and O, two slots of K and V, a partial answer in the type with its LSE, the answer so far in f32.
+/* Memory of a card: Q and O, two slots of K and V, a partial answer with its LSE, the answer so far in f32.
  * Where answers are gathered: one slot, and only GPU 0 has O, an answer so far and everybody's part. */
 double ring_memory_bytes(const struct ring *r, int gpu);
 

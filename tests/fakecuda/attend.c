@@ -118,7 +118,7 @@ static bool is_last(const struct AttnArgs *a, const struct tensor t[TENSORS])
     return same;
 }
 
-void fake_attend(const struct AttnArgs *a, int dtype)
+void fake_attend(const struct AttnArgs *a, int dtype, int stored)
 {
     struct tensor t[TENSORS] = {gather(a, Q, dtype), gather(a, K, dtype), gather(a, V, dtype)};
     if (is_last(a, t)) {
@@ -132,13 +132,13 @@ void fake_attend(const struct AttnArgs *a, int dtype)
         memcpy(last.tensors, t, sizeof t);
         last.args = *a;
     }
-    scatter(a, dtype, last.tensors[O].x);
+    scatter(a, stored, last.tensors[O].x);
     if (a->lse)
         memcpy(a->lse, last.lse, (size_t)a->B * (size_t)a->H * (size_t)a->Sq * sizeof *a->lse);
 }
 
 /* One row: two answers, each with the logarithm of its sum of exponentials. */
-static void merge_row(const struct ring_merge_args *m, int64_t row, int dtype)
+static void merge_row(const struct ring_merge_args *m, int64_t row, int dtype, int parts)
 {
     const int64_t i = row % m->rows, head = row / m->rows % m->H, batch = row / m->rows / m->H;
     float *sum = (float *)(uintptr_t)m->sum + row * m->D;
@@ -150,7 +150,7 @@ static void merge_row(const struct ring_merge_args *m, int64_t row, int dtype)
     for (int64_t d = 0; d < m->D; d++) {
         float x = w1 > 0 ? w1 * sum[d] : 0;
         if (w2 > 0)
-            x += w2 * get_element((const void *)(uintptr_t)m->part, row * m->D + d, dtype);
+            x += w2 * get_element((const void *)(uintptr_t)m->part, row * m->D + d, parts);
         x = all != 0 ? x / all : 0; /* NaN, too: of a part that nobody wrote */
         if (m->last)
             put_element((void *)(uintptr_t)m->o, o + d, dtype, x);
@@ -164,10 +164,10 @@ static void merge_row(const struct ring_merge_args *m, int64_t row, int dtype)
         ((float *)(uintptr_t)m->lse)[row] = lse;
 }
 
-void fake_merge(const struct ring_merge_args *m, int dtype)
+void fake_merge(const struct ring_merge_args *m, int dtype, int parts)
 {
     for (int64_t row = 0; row < (int64_t)m->B * m->H * m->rows; row++)
-        merge_row(m, row, dtype);
+        merge_row(m, row, dtype, parts);
 }
 
 /* K, or V, out of its pages, as a tensor without gaps of the same type. */
@@ -191,11 +191,11 @@ static void *from_pages(const struct PagedArgs *p, const void *pool, const int64
     return flat;
 }
 
-void fake_attend_pages(const struct PagedArgs *p, int dtype)
+void fake_attend_pages(const struct PagedArgs *p, int dtype, int stored)
 {
     struct AttnArgs a = p->attn;
     if (!p->table) {
-        fake_attend(&a, dtype);
+        fake_attend(&a, dtype, stored);
         return;
     }
     void *k = from_pages(p, a.k, a.k_stride, dtype), *v = from_pages(p, a.v, a.v_stride, dtype);
@@ -204,7 +204,7 @@ void fake_attend_pages(const struct PagedArgs *p, int dtype)
     a.v = v;
     memcpy(a.k_stride, strides, sizeof strides);
     memcpy(a.v_stride, strides, sizeof strides);
-    fake_attend(&a, dtype);
+    fake_attend(&a, dtype, stored);
     free(k);
     free(v);
 }

@@ -527,13 +527,14 @@ struct cu_function {
     char name[96];
     const char *kernel; /* the module's */
     int dtype, first;   /* first: the kernel itself and not a further pass */
+    int parts;          /* as dtype, of what it stores */
     int maps;           /* tensor maps behind the first parameter */
     int launched;
     int device; /* whose context it was loaded into */
 };
 
 struct cu_module {
-    int dtype, maps, nfunctions, device;
+    int dtype, parts, maps, nfunctions, device;
     char kernel[96];
     struct cu_function functions[48];
 };
@@ -552,10 +553,13 @@ CU(cuModuleLoadData, cu_module *m, const void *image)
         return CU_INVALID_IMAGE;
     if (ptx && fake_number("ptx", 1) == 0)
         return CU_INVALID_IMAGE; /* a driver without its compiler */
+    if (ptx && strstr(image, "\"attn.cuh\""))
+        return CU_UNSUPPORTED_PTX_VERSION; /* of the ladder: an image from here says what it was compiled with */
     const char *dtype = strstr(image, "-DATTN_DTYPE=");
     *m = calloc(1, sizeof **m);
     snprintf((*m)->kernel, sizeof(*m)->kernel, "%s", kernel);
     (*m)->dtype = dtype ? atoi(strchr(dtype, '=') + 1) : 0;
+    (*m)->parts = strstr(image, "-DATTN_PARTS_F32=1") ? 2 : (*m)->dtype;
     (*m)->device = fake.current;
     const char *maps = strstr(image, "MAPS ");
     (*m)->maps = maps ? atoi(maps + 5) : 0;
@@ -576,6 +580,7 @@ CU(cuModuleGetFunction, cu_function *f, cu_module m, const char *name)
     snprintf((*f)->name, sizeof(*f)->name, "%s", name);
     (*f)->kernel = m->kernel;
     (*f)->dtype = m->dtype;
+    (*f)->parts = m->parts;
     (*f)->device = m->device;
     (*f)->maps = m->maps;
     (*f)->first = m->nfunctions++ == 0;
@@ -733,7 +738,7 @@ static const char *fault_of_launch(void)
     return once ? once : wrong > 0 && wrong < 4 ? always[wrong] : NULL;
 }
 
-static void compute(const struct PagedArgs *p, int dtype)
+static void compute(const struct PagedArgs *p, int dtype, int parts)
 {
     const struct AttnArgs *a = &p->attn;
     const char *how = fault_of_launch();
@@ -742,9 +747,9 @@ static void compute(const struct PagedArgs *p, int dtype)
     struct PagedArgs some = *p;
     if (how && strcmp(how, "half") == 0)
         some.attn.Sq = a->Sq / 2;
-    fake_attend_pages(&some, dtype);
+    fake_attend_pages(&some, dtype, parts);
     if (how)
-        spoil(a, dtype, how);
+        spoil(a, parts, how);
 }
 
 /* What a traced build writes, see backend/cuda/trace.c: its buffer is in the last workspace. Block i
@@ -841,13 +846,13 @@ static size_t tensor_bytes(const struct AttnArgs *a, const int64_t strides[3], i
 }
 
 /* What attention reads and writes, in the stream of its launch, on its device. */
-static int touch_tensors(const struct AttnArgs *a, int dtype, cu_stream s)
+static int touch_tensors(const struct AttnArgs *a, int dtype, int parts, cu_stream s)
 {
     const size_t lse = (size_t)a->B * (size_t)a->H * (size_t)a->Sq * sizeof(float);
     return apart_reads(s, a->q, tensor_bytes(a, a->q_stride, a->H, a->Sq, dtype)) ||
            apart_reads(s, a->k, tensor_bytes(a, a->k_stride, a->Hkv, a->Sk, dtype)) ||
            apart_reads(s, a->v, tensor_bytes(a, a->v_stride, a->Hkv, a->Sk, dtype)) ||
-           apart_writes(s, a->o, tensor_bytes(a, a->o_stride, a->H, a->Sq, dtype)) ||
+           apart_writes(s, a->o, tensor_bytes(a, a->o_stride, a->H, a->Sq, parts)) ||
            (a->lse && apart_writes(s, a->lse, lse));
 }
 
@@ -858,7 +863,7 @@ static void execute(const struct fake_launch *l, cu_function f, const struct Pag
     if (f->first && strcmp(f->name, "cublas") == 0)
         soften(a, f->dtype);
     else if (f->first)
-        compute(p, f->dtype);
+        compute(p, f->dtype, f->parts);
     stamp(a, l, f->first);
 }
 
@@ -905,18 +910,24 @@ static int is_merge(cu_function f)
     return strncmp(f->name, "ring_merge_", 11) == 0;
 }
 
-/* kernels/ring/merge.cu, with arguments of its own. */
+static int fake_dtype(const char *word)
+{
+    return strncmp(word, "bf16", 4) == 0 ? 1 : strncmp(word, "f32", 3) == 0 ? 2 : 0;
+}
+
+/* kernels/ring/merge.cu, with arguments of its own: "ring_merge_f32_to_f16", "ring_merge_f16". */
 static cu_result launch_merge(cu_function f, const struct ring_merge_args *m, cu_stream s)
 {
-    const int dtype = strstr(f->name, "bf16") ? 1 : strstr(f->name, "f32") ? 2 : 0;
+    const int dtype = fake_dtype(strrchr(f->name, '_') + 1),
+              parts = fake_dtype(f->name + strlen("ring_merge_"));
     const size_t rows = (size_t)m->B * (size_t)m->H * (size_t)m->rows, size = dtype == 2 ? 4 : 2,
-                 D = (size_t)m->D;
+                 part = parts == 2 ? 4 : 2, D = (size_t)m->D;
     const size_t o =
         ((size_t)(m->B - 1) * (size_t)m->o_stride[0] + (size_t)(m->H - 1) * (size_t)m->o_stride[1] +
          (size_t)(m->rows - 1) * (size_t)m->o_stride[2] + D) *
         size;
     apart_queue(s, 0);
-    int bad = apart_reads(s, host(m->part), rows * D * size) ||
+    int bad = apart_reads(s, host(m->part), rows * D * part) ||
               apart_reads(s, host(m->part_lse), rows * 4);
     if (!m->first)
         bad = bad || apart_reads(s, host(m->sum), rows * D * 4) ||
@@ -927,7 +938,7 @@ static cu_result launch_merge(cu_function f, const struct ring_merge_args *m, cu
                                 apart_writes(s, host(m->sum_lse), rows * 4));
     if (bad)
         return fake.sticky = 719;
-    fake_merge(m, dtype);
+    fake_merge(m, dtype, parts);
     return CU_SUCCESS;
 }
 
@@ -943,7 +954,7 @@ static cu_result launch(const struct fake_launch *l, cu_function f, void **param
     if (fake.capturing)
         return capture(l, f, params[0]);
     apart_queue(s, f->first ? launch_us(params[0]) : 0);
-    if (f->first && touch_tensors(params[0], f->dtype, s))
+    if (f->first && touch_tensors(params[0], f->dtype, f->parts, s))
         return fake.sticky = 719;
     execute(l, f, (const struct PagedArgs *)params[0]);
     return CU_SUCCESS;

@@ -40,6 +40,14 @@ bool wish_make_for(struct wish *w, const struct kernel_desc *d, const struct sha
     return true;
 }
 
+void wish_parts(struct wish *w)
+{
+    code_words_free(w->words);
+    w->plan.parts_f32 = desc_stores_parts(w->plan.desc, w->plan.shape.dtype);
+    w->words = plan_definitions(&w->plan);
+    w->request.definitions = (const char *const *)w->words;
+}
+
 bool wish_make(struct wish *w, const struct kernel_desc *d, enum dtype dtype, int D,
                const char *name, const char *value)
 {

@@ -28,6 +28,8 @@ bool wish_make(struct wish *w, const struct kernel_desc *d, enum dtype dtype, in
                const char *name, const char *value);
 bool wish_make_for(struct wish *w, const struct kernel_desc *d, const struct shape *shape,
                    const char *name, const char *value);
+/* The same code, asked to store its answers in f32 where it can. */
+void wish_parts(struct wish *w);
 void wish_clear(struct wish *w);
 
 /* By compilers that nobody has asked yet. */

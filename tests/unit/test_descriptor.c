@@ -604,15 +604,32 @@ static void test_source_hash(void)
         const char *from, *to;
         bool same;
     } edits[] = {
-        {"old", "new", true},         {"rows", "queries", true},
-        {"tile", "a tile", true},     {"[1..9]", "[1..8]", true},
-        {"// one", "/* 1 */", true},  {"int x =", "int\n\tx=", true},
-        {"gone", "it's", true},       {"BR 64", "BR 32", false},
-        {"BR*4", "BR*8", false},      {"align=32", "align=16", false},
-        {"A 1", "A 2", false},        {"a b", "ab", false},
-        {"int x", "intx", false},     {"1 // one\nint", "1 int", false},
-        {"'/'", "'*'", false},        {"1'000", "1'001", false},
+        {"old", "new", true},
+        {"rows", "queries", true},
+        {"tile", "a tile", true},
+        {"[1..9]", "[1..8]", true},
+        {"// one", "/* 1 */", true},
+        {"int x =", "int\n\tx=", true},
+        {"gone", "it's", true},
+        {"BR 64", "BR 32", false},
+        {"BR*4", "BR*8", false},
+        {"align=32", "align=16", false},
+        {"A 1", "A 2", false},
+        {"a b", "ab", false},
+        {"int x", "intx", false},
+        {"1 // one\nint", "1 int", false},
+        {"'/'", "'*'", false},
+        {"1'000", "1'001", false},
         {"dynamic", "static", false},
+        /* What is compiled for parts of an answer alone is none either; who sets the switch by himself hides nothing. */
+        {"f(", "#if ATTN_PARTS_F32\ng();\n#endif\nf(", true},
+        {"f(", "#if ATTN_PARTS_F32\n#ifdef A\ng();\n#else\nh();\n#endif\n#endif\nf(", true},
+        {"f(\"a b\");", "#if ATTN_PARTS_F32\ng();\n#else\nf(\"a b\");\n#endif", true},
+        {"f(\"a b\");", "  #if !ATTN_PARTS_F32\nf(\"a b\");\n#else\ng();\n#endif", true},
+        {"f(\"a b\");", "#if !ATTN_PARTS_F32\ng(\"a b\");\n#else\nf();\n#endif", false},
+        {"f(", "#if ATTN_PARTS_F3\ng();\n#endif\nf(", false},
+        {"f(", "#if ATTN_PARTS_F32X\ng();\n#endif\nf(", false},
+        {"f(", "#define ATTN_PARTS_F32 1\n#if ATTN_PARTS_F32\ng();\n#endif\nf(", false},
     };
     for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
         const char *at = strstr(base, edits[i].from);

@@ -15,6 +15,7 @@
 
 #include "backend/compile/build.h"
 #include "backend/compile/cubin_cache.h"
+#include "backend/compile/ptx.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/path.h"
@@ -136,6 +137,25 @@ static enum status compile_now(struct search *f, struct err *err)
     return st;
 }
 
+/* ---- PTX that travels in the program ---- */
+
+/* Of code that is not built with the program but whose PTX is: the driver compiles it, where there is no NVRTC, too. Its
+ * version is newer than some drivers; then the next source is tried. */
+static enum status find_shipped(struct search *f, struct err *err)
+{
+    struct ptx ptx;
+    struct ptx_request r = {.desc = f->slot->desc, .definitions = (const char *const *)f->words};
+    if (!f->slot->parts_f32 ||
+        ptx_sm(r.desc, &f->slot->plan.shape, &f->slot->plan.params, &r.sm, err) != ST_OK ||
+        !ptx_shipped(&r, &ptx))
+        return ST_NO;
+    f->image = ptx.text;
+    f->len = ptx.len;
+    ptx.text = NULL;
+    ptx_clear(&ptx);
+    return ST_OK;
+}
+
 /* ---- compiled by somebody else ---- */
 
 static enum status read_code_file(struct search *f, struct err *err)
@@ -157,6 +177,7 @@ static const struct {
 } sources[] = {
     {"prebuilt", find_built, 1u << CODE_NVRTC},
     {"cache", find_cached, 1u << CODE_NVRTC | 1u << CODE_NVCC},
+    {"ptx", find_shipped, 1u << CODE_NVRTC},
     {"nvrtc", compile_now, 1u << CODE_NVRTC},
     {"nvcc", compile_now, 1u << CODE_NVCC},
     {"file", read_code_file, 1u << CODE_CUBIN},
@@ -302,7 +323,9 @@ static enum status learn_registers(struct gpu *g, struct slot *s, struct plan_re
                                    struct str *out, struct err *err)
 {
     enum status st = ST_OK;
-    regs->source = s->desc->code == CODE_NVRTC && !is_prebuilt(s) ? "nvrtc" : "ptxas";
+    regs->source = s->desc->code == CODE_NVRTC && !is_prebuilt(s) && strcmp(s->code, "ptx") != 0
+                       ? "nvrtc"
+                       : "ptxas";
     for (int i = 0; i < s->plan.npasses && st == ST_OK; i++) {
         int most = 0;
         const struct plan_pass *p = &s->plan.passes[i];
@@ -357,6 +380,7 @@ static enum status agree(struct gpu *g, struct slot *s, const struct param_value
         st = plan_build(s->desc, &s->inputs->shape, v, &g->model, &regs, &again, err);
         plan_clear(&s->plan);
         s->plan = again;
+        s->plan.parts_f32 = s->parts_f32;
     }
     if (st == ST_OK)
         st = compare_blocks(g, s, &out, err);
@@ -389,6 +413,7 @@ enum status slot_load_code(struct slot *s, const struct param_values *v, struct 
     }
     if (st != ST_OK)
         return st;
+    s->plan.parts_f32 = s->parts_f32;
     struct search f = {.slot = s, .words = plan_definitions(&s->plan)};
     f.definitions = join(f.words, desc_hash(s->desc));
     build_arch(s->desc, g->model.cc, f.arch);

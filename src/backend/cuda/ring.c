@@ -77,9 +77,11 @@ static enum status load_all(struct world *w, const struct param_values *v, struc
     int64_t ws[DESC_WS_MAX];
     struct slot *s = w->slot;
     enum status st =
-        ring_build(&s->inputs->shape, w->ranks->count, w->ranks->shards, &w->ring, err);
+        ring_build(&s->inputs->shape, w->ranks->count, w->ranks->shards,
+                   desc_parts(s->desc, s->inputs->shape.dtype), &w->ring, err);
     if (st == ST_OK) {
         (void)s->gpu->api.set_current(s->gpu->context);
+        s->parts_f32 = desc_stores_parts(s->desc, s->inputs->shape.dtype);
         st = slot_load_code(s, v, err);
     }
     if (st == ST_OK)
@@ -393,7 +395,7 @@ static enum status fetch(struct slot *s, struct err *err)
     struct world *w = s->peer_data;
     if (!w->output)
         w->output = xmalloc(inputs_output_bytes(s->inputs));
-    return shares_gather(&w->shares, w->output, err);
+    return shares_gather(&w->shares, false, w->output, err);
 }
 
 static const void *output(const struct slot *s)
@@ -404,7 +406,7 @@ static const void *output(const struct slot *s)
 static enum status read_lse(struct slot *s, void *dst, struct err *err)
 {
     struct world *w = s->peer_data;
-    return w->lse_is_fresh ? shares_gather_lse(&w->shares, dst, err)
+    return w->lse_is_fresh ? shares_gather(&w->shares, true, dst, err)
                            : err_set(err, ST_NO, "%s was not asked for its LSE", name_of(w));
 }
 

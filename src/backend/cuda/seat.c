@@ -32,6 +32,7 @@ static enum status load_code(struct seat *seats, int i, struct slot *s, struct r
     if (x->code)
         return ST_OK;
     x->code = slot_new(s->desc, &ranks->rank[i].gpu, s->inputs, s->compilers);
+    x->code->parts_f32 = s->parts_f32;
     x->owns = true;
     return slot_load_code(x->code, v, err);
 }
@@ -45,7 +46,7 @@ static void declare_older(char *ptx)
 }
 
 static enum status load_merge(struct seat *x, int i, struct slot *s, struct ranks *ranks,
-                              struct err *err)
+                              const struct ring *r, struct err *err)
 {
     const struct blob *b = blob_find("kernels/ring/merge.ptx");
     const struct cuda_api *api = &ranks->rank[i].gpu.api;
@@ -53,14 +54,13 @@ static enum status load_merge(struct seat *x, int i, struct slot *s, struct rank
         return err_set(err, ST_FAIL, "kernels/ring/merge.ptx is missing");
     char *text = xstrndup(b->data, blob_size(b));
     declare_older(text);
-    cu_result r = api->module_load(&x->merge_code, text);
+    cu_result result = api->module_load(&x->merge_code, text);
     free(text);
-    if (r != CU_SUCCESS)
+    if (result != CU_SUCCESS)
         x->merge_code = NULL;
     else
-        r = api->module_function(&x->merge, x->merge_code,
-                                 ring_merge_entry(s->inputs->shape.dtype));
-    return rank_check(ranks, i, s->desc->name, "cuModuleLoadData (the merge's PTX)", r, err);
+        result = api->module_function(&x->merge, x->merge_code, ring_merge_entry(r));
+    return rank_check(ranks, i, s->desc->name, "cuModuleLoadData (the merge's PTX)", result, err);
 }
 
 /* ---- memory ---- */
@@ -248,7 +248,7 @@ enum status seat_make(struct seat *seats, int i, struct slot *s, struct ranks *r
     rank_enter(ranks, i);
     enum status st = load_code(seats, i, s, ranks, v, err);
     if (st == ST_OK)
-        st = load_merge(x, i, s, ranks, err);
+        st = load_merge(x, i, s, ranks, r, err);
     if (st == ST_OK)
         st = take_memory(x, i, s, ranks, r, ws, err);
     if (st == ST_OK)

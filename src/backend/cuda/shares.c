@@ -274,47 +274,42 @@ static void place_guards(unsigned char *dst, size_t whole, const unsigned char *
         memcpy(behind, piece + OUTPUT_GUARD_BYTES + bytes, OUTPUT_GUARD_BYTES);
 }
 
-static void begin_whole(unsigned char *dst, size_t bytes)
+/* What a GPU ends with of each row: the output's elements, or its LSE. */
+struct kept {
+    cu_pointer whole; /* guard, tensor, guard; on its GPU */
+    uint64_t bytes;
+};
+static struct kept kept_of(const struct shares *x, int i, bool lse)
 {
-    memset(dst, output_guard_byte, bytes + 2 * OUTPUT_GUARD_BYTES);
+    return lse ? (struct kept){x->seats[i].lses, ring_lse_bytes(x->ring, i)}
+               : (struct kept){x->seats[i].outputs, ring_tensor_bytes(x->ring, i)};
 }
 
-enum status shares_gather(struct shares *x, void *dst, struct err *err)
+static void place(const struct ring *r, int i, bool lse, struct placed *p)
 {
-    const struct ring *r = x->ring;
-    const size_t whole = x->ranks->bytes[TENSOR_Q];
-    unsigned char *o = dst;
-    enum status st = ST_OK;
-    begin_whole(o, whole);
-    for (int i = 0; i < r->gpus && st == ST_OK; i++) {
-        if (!ring_answers(r, i))
-            continue;
-        struct placed p = {o + OUTPUT_GUARD_BYTES, x->back + OUTPUT_GUARD_BYTES};
-        st = read_guarded(x, i, x->seats[i].outputs, ring_tensor_bytes(r, i), err);
-        for (int c = 0; c < r->mine && st == ST_OK; c++)
-            ring_each_row(r, i, c, RING_QUERIES, place_row, &p);
-        if (st == ST_OK)
-            place_guards(o, whole, x->back, (size_t)ring_tensor_bytes(r, i));
-    }
-    return st;
+    if (lse)
+        ring_each_lse(r, i, place_row, p);
+    for (int c = 0; c < r->mine && !lse; c++)
+        ring_each_row(r, i, c, RING_QUERIES, place_row, p);
 }
 
-enum status shares_gather_lse(struct shares *x, void *dst, struct err *err)
+enum status shares_gather(struct shares *x, bool lse, void *dst, struct err *err)
 {
     const struct ring *r = x->ring;
-    const size_t whole = (size_t)(r->shape.B * r->shape.H * r->shape.Sq) * sizeof(float);
+    const size_t whole = lse ? (size_t)(r->shape.B * r->shape.H * r->shape.Sq) * sizeof(float)
+                             : x->ranks->bytes[TENSOR_Q];
     unsigned char *o = dst;
     enum status st = ST_OK;
-    begin_whole(o, whole);
+    memset(o, output_guard_byte, whole + 2 * OUTPUT_GUARD_BYTES);
     for (int i = 0; i < r->gpus && st == ST_OK; i++) {
+        const struct kept k = kept_of(x, i, lse);
         if (!ring_answers(r, i))
             continue;
-        struct placed p = {o + OUTPUT_GUARD_BYTES, x->back + OUTPUT_GUARD_BYTES};
-        st = read_guarded(x, i, x->seats[i].lses, ring_lse_bytes(r, i), err);
+        st = read_guarded(x, i, k.whole, k.bytes, err);
         if (st != ST_OK)
             break;
-        ring_each_lse(r, i, place_row, &p);
-        place_guards(o, whole, x->back, (size_t)ring_lse_bytes(r, i));
+        place(r, i, lse, &(struct placed){o + OUTPUT_GUARD_BYTES, x->back + OUTPUT_GUARD_BYTES});
+        place_guards(o, whole, x->back, (size_t)k.bytes);
     }
     return st;
 }

@@ -34,7 +34,6 @@ enum status shares_intact(struct shares *x, uint64_t turn, struct err *err);
 /* A row of every GPU's output, any, against a plain evaluation; `all`: guards, too, and however large. */
 enum status shares_look(struct shares *x, uint64_t turn, bool all, struct err *err);
 /* The whole output, or LSE, with guards; a GPU's that are broken stand for all. */
-enum status shares_gather(struct shares *x, void *dst, struct err *err);
-enum status shares_gather_lse(struct shares *x, void *dst, struct err *err);
+enum status shares_gather(struct shares *x, bool lse, void *dst, struct err *err);
 
 #endif

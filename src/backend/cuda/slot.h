@@ -37,6 +37,7 @@ struct slot {
     struct compilers *compilers;
     const struct kernel_desc *desc;
     struct plan plan;    /* with the registers of the code that runs */
+    bool parts_f32;      /* its code is to store O in f32: plan.h */
     foreign_fn *library; /* @library: it launches by itself; then there is no module */
     cu_module module;
     cu_function functions[DESC_PASSES_MAX];

@@ -271,13 +271,15 @@ static enum status attend(struct world *w, const struct ring_meeting *m, const s
 {
     struct plan p;
     const struct card *c = &w->card[m->gpu];
-    const struct AttnArgs a = ring_attn_args(w->ring, &c->at, m, local, w->job->seed);
+    const struct PagedArgs args = {
+        .attn = ring_attn_args(w->ring, &c->at, m, local, w->job->seed)}; /* without pages */
+    const struct AttnArgs *a = &args.attn;
     const uint64_t rows = (uint64_t)(local->B * local->H * local->Sq);
     enum status st = plan_brief(w->job->plan->desc, local, &w->job->plan->params,
                                 w->job->plan->device, NULL, &p, err);
-    (void)sim_memory_forget(c->memory, (uint64_t)(uintptr_t)a.o,
-                            rows * (uint64_t)local->D * dtype_size(local->dtype));
-    (void)sim_memory_forget(c->memory, (uint64_t)(uintptr_t)a.lse, rows * 4);
+    (void)sim_memory_forget(c->memory, (uint64_t)(uintptr_t)a->o,
+                            rows * (uint64_t)local->D * dtype_size(w->ring->parts));
+    (void)sim_memory_forget(c->memory, (uint64_t)(uintptr_t)a->lse, rows * 4);
     clear_workspaces(w, m->gpu, &p);
     for (int i = 0; i < p.npasses && st == ST_OK; i++) {
         const struct plan_pass *x = &p.passes[i];
@@ -287,8 +289,8 @@ static enum status attend(struct world *w, const struct ring_meeting *m, const s
             .dynamic_shared = (uint32_t)x->dynamic_smem,
             .multiprocessors = p.device ? (uint32_t)p.device->sms : 0,
             .cluster = (uint32_t)x->cluster,
-            .params = &a,
-            .param_bytes = sizeof a};
+            .params = &args,
+            .param_bytes = sizeof args};
         st = launch(w, m->gpu, i, &l, x, local, err);
     }
     plan_clear(&p);
@@ -420,7 +422,7 @@ static enum status load(struct world *w, struct err *err)
         desc_entry(w->job->plan->desc, i, w->entry[i], sizeof w->entry[i]);
         st = sim_program_new(w->job->ptx, w->job->ptx_len, w->entry[i], &w->program[i], err);
     }
-    snprintf(w->entry[w->passes], sizeof w->entry[0], "%s", ring_merge_entry(w->ring->shape.dtype));
+    snprintf(w->entry[w->passes], sizeof w->entry[0], "%s", ring_merge_entry(w->ring));
     if (st == ST_OK)
         st = sim_program_new(text, len, w->entry[w->passes], &w->program[w->passes], err);
     return st;

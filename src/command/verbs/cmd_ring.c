@@ -36,7 +36,7 @@ static const struct field ring_fields[] = {
     FIELD(FIELD_REAL, ring_row, compute_us, .digits = 4, .unit = "us", .title = "compute us >=", .doc = "Its steps at the peak: no kernel is faster."),
     FIELD(FIELD_REAL, ring_row, sent_bytes, .unit = "B", .title = "sent B", .doc = "Keys and values that it sends to its neighbour, all steps; splitkv: its answer."),
     FIELD(FIELD_REAL, ring_row, transfer_us, .digits = 4, .unit = "us", .title = "send us", .doc = "That over its link."),
-    FIELD(FIELD_REAL, ring_row, memory_bytes, .unit = "B", .title = "memory B", .doc = "Q, O, two slots of K and V, a partial answer, and the answer so far in f32; splitkv: one slot, and on GPU 0 everybody's part."),
+    FIELD(FIELD_REAL, ring_row, memory_bytes, .unit = "B", .title = "memory B", .doc = "Q, O, two slots of K and V, a partial answer and the answer so far, both in f32; splitkv: one slot, and on GPU 0 everybody's part."),
     FIELD(FIELD_REAL, ring_row, peak_tflops, .digits = 4, .unit = "TFLOP/s", .doc = "The peak that was used."),
     FIELD(FIELD_TEXT, ring_row, link, .doc = "What joins two cards, by the data sheet; given: link=."),
     FIELD(FIELD_REAL, ring_row, link_gbs, .digits = 4, .unit = "GB/s", .doc = "In one direction."),
@@ -132,6 +132,14 @@ static enum status find_peak(struct asked *a, struct err *err)
     return ST_OK;
 }
 
+/* The kernel's own; where none is named, f32, as all of ours. */
+static enum dtype parts_of(const struct asked *a)
+{
+    return a->request.nkernels
+               ? desc_parts(a->request.kernels[0]->cuda, a->request.problem.shape.dtype)
+               : DTYPE_F32;
+}
+
 static enum status ask(struct session *s, struct cmd_call *c, struct asked *a, struct err *err)
 {
     int gpus = 0;
@@ -141,7 +149,8 @@ static enum status ask(struct session *s, struct cmd_call *c, struct asked *a, s
     if (st || (st = read_gpus(s, c, &gpus, err)) || (st = read_shards(s, c, &a->shards, err)) ||
         (st = read_link(c, a, err)) || (st = find_peak(a, err)) || (st = call_finish(s, c, err)))
         return st;
-    st = ring_build(&a->request.problem.shape, gpus, (enum ring_shards)a->shards, &a->ring, err);
+    st = ring_build(&a->request.problem.shape, gpus, (enum ring_shards)a->shards, parts_of(a),
+                    &a->ring, err);
     if (!st)
         ring_time(&a->ring, a->tflops, a->link.gbs, &a->time);
     return st;
@@ -349,6 +358,7 @@ const struct cmd_entry cmd_ring = {
         "so that the causal mask leaves all the same work. splitkv is for decoding: keys stay, "
         "each\n"
         "GPU has all queries, and answers over its keys are gathered on GPU 0 and merged once.\n"
+        "Partial answers are in f32 (unless the kernel cannot), so that the whole is rounded once.\n"
         "Computing is at the peak of the kernel's unit: the least there is to hide a copy behind.\n"
         "Arithmetic alone: run K gpus=N does it with the GPUs here, which it times, or with\n"
         "backend=sim simulated ones; either way the result is checked and bytes are counted.\n"
