@@ -13,7 +13,7 @@
  * @dtypes    f32
  * @arch      90
  * @requires  sm == 90 && D <= 8192 && D % 4 == 0 && BR % 8 == 0 && BC >= 16 && BC == pow2ceil(BC)
- *            && THREADS == pow2ceil(THREADS) && BC*ceil(D/(16*CLUSTER)) <= 3*THREADS
+ *            && THREADS == pow2ceil(THREADS) && BC*ceil(D/(16*CLUSTER)) <= 4*THREADS
  * @param     BR 16 [8..64]                 query rows per tile
  * @param     BC (16+16*(D<=4096)+32*(D<=2048)) [16..128]  key rows per tile
  * @param     CLUSTER (D<=512?8:16) [1..16] blocks of a cluster
@@ -64,7 +64,11 @@ template <int N> struct Halves {
 
     __device__ void put(int i, float x)
     {
+#ifndef SPLIT_INT
         asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(big[i]) : "f"(x));
+#else
+        big[i] = (__float_as_uint(x) + 0x1000) & 0xffffe000;
+#endif
         small[i] = __float_as_uint(x - __uint_as_float(big[i]));
     }
 };

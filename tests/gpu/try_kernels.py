@@ -35,7 +35,7 @@ LADDER = ("naive row_full row_atomic row_online row_tile fa1_2022 qtile_seq qtil
           "fused_dyn_smem fused_vector_io fused_cp_async fused_warp_spec half2_tile "
           "fa2_mma_plain fa2_mma_swizzle fa2_mma_async fa2_mma_rows fa2_mma_lazy fa2_mma_wide fa2_mma "
           "fa3_wgmma fa3_warpspec fa3_pingpong fa3_overlap fa3_persistent decode_splitkv decode_atomic decode_paged "
-          "decode_cluster splitkv_cluster bigd_cluster bigd_split").split()
+          "decode_cluster splitkv_cluster bigd_cluster bigd_mma bigd_split").split()
 ANY_ORDER = ("row_atomic",)  # sums whose order is not fixed: two runs may differ in the last bits
 HEAD_DIMS = (8, 40, 59, 64, 111, 128)  # multiples of 16, of 4 and of nothing
 
@@ -113,6 +113,8 @@ VARIANTS["splitkv_cluster"] = [({}, HALF, (32, 80, 96)), ({"BR": 64, "WARPS": 8}
                                ({"KEYS": 16, "CLUSTER": 2}, HALF, (64, 128)), ({"WARPS": 16, "BR": 128}, HALF, (64,))]
 VARIANTS["bigd_cluster"] = [({}, F32, (512, 2048, 8192)), ({"BR": 32, "THREADS": 256}, F32, (64, 512)), ({"BR": 8, "BC": 32}, F32, (64, 1024)),
                             ({"CLUSTER": 3, "BR": 8}, F32, (100,)), ({"BR": 4, "BC": 128, "CLUSTER": 2}, F32, (60, 128))]
+VARIANTS["bigd_mma"] = [({}, F32, (512, 1024, 2048, 4096, 8192)), ({"EXCHANGE": 1}, F32, (100, 512, 2048, 8192)), ({"BR": 8, "CLUSTER": 3}, F32, (100, 60)),
+                        ({"BC": 128, "CLUSTER": 5, "THREADS": 128}, F32, (64, 128)), ({"BR": 64, "BC": 16, "CLUSTER": 1}, F32, (64, 256))]
 VARIANTS["bigd_split"] = [({}, HALF, (256, 320, 512, 640, 1000, 1024)), ({"BC": 32, "SLOTS": 8}, HALF, (64, 512, 1000)),
                             ({"BC": 48, "SLOTS": 5}, HALF, (128, 512, 1024))]
 VARIANTS["fa3_persistent"] += [({"BLOCKS": 7}, HALF, (64, 128))]  # many query tiles a block
