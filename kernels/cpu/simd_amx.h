@@ -157,12 +157,12 @@ INLINE int64_t AMX(p_lower)(int64_t n)
     return (n + GROUP - 1) / GROUP * GROUP / 2 * NR;
 }
 
-/* O^T += V^T P^T: V^T [D][BC], of which `groups` of 32 keys. The product of two second parts is below what the second
+/* O^T += V^T P^T: `groups` of 32 keys, V^T [D][32] of each. The product of two second parts is below what the second
  * part of P^T is rounded by. */
 INLINE void AMX(groups_output)(int parts, struct lanes *x, const struct kv_tile *t, int64_t groups,
                                int64_t D, const float *p)
 {
-    const int64_t row = NR * (int64_t)sizeof *p, vs = 2 * t->v_stride;
+    const int64_t row = NR * (int64_t)sizeof *p;
     TILES
     TILES_FENCE;
     for (int64_t d = 0; d < D; d += GROUP)
@@ -173,9 +173,9 @@ INLINE void AMX(groups_output)(int parts, struct lanes *x, const struct kv_tile 
             TILE_LOAD(2, o + 16 * NR, row);
             TILE_LOAD(3, o + 16 * NR + LANES, row);
             for (int i = 0; i < 2 * parts - 1; i++) {
-                const char *v = (const char *)t->v + d * vs + i / 2 * t->lower;
+                const char *v = (const char *)t->v + 64 * d + i / 2 * t->lower;
                 const char *weights = (const char *)(p + i % 2 * AMX(p_lower)(groups * GROUP) + q);
-                TILE_PRODUCTS(v, vs, 64, weights, row, 16 * row, groups)
+                TILE_PRODUCTS(v, 64, 64 * D, weights, row, 16 * row, groups)
             }
             TILE_STORE(0, o, row);
             TILE_STORE(1, o + LANES, row);
@@ -233,23 +233,7 @@ INLINE void AMX(group_edge)(int parts, const struct lanes *x, float *s, int64_t 
 
 /* ---- the engine ---- */
 
-/* V^T of a tile, [D][BC], behind its pairs, which are made first; zeros behind the last key. K's last group goes to
- * the buffer b->k. */
-static struct kv_tile AMX(amx_load)(const struct tiled_job *j, const struct tile_buffers *b,
-                                    int64_t first, int64_t end)
-{
-    struct kv_tile t = pairs_load(j, b, first, end);
-    const int64_t pairs = (t.n + GROUP - 1) / GROUP * GROUP / 2, made = (t.n + 1) / 2;
-    float *v = b->v, *vt = v + j->BC / 2 * j->D;
-    memset(v + made * j->D, 0, (size_t)((pairs - made) * j->D) * sizeof *v);
-    transpose(v, j->D, vt, j->BC / 2, pairs, j->D);
-    t.v = vt;
-    t.v_stride = j->BC;
-    t.spare = b->k;
-    return t;
-}
-
-/* Row r of K, or of the tile's pairs: D f16 as two rows of bf16. */
+/* D f16 as two rows of bf16. */
 INLINE void AMX(split_row)(const uint16_t *x, int64_t D, uint16_t *hi, uint16_t *lo)
 {
     for (int64_t d = 0; d < D; d += LANES) {
@@ -288,38 +272,59 @@ static void AMX(amx_pack_f16)(struct lanes *x, const struct tiled_job *j, int64_
     x->scale = (float)(j->scale * LOG2E);
 }
 
-/* K [BC][D] and V^T [D][BC] of a tile, twice each, with zeros behind the last key. */
+/* V^T of n keys, a group after the other, each [D][32], with zeros behind the last key; the second part `lower` bytes behind
+ * the first. A group's pairs of keys are made first, and transposed while they are in L1. */
+INLINE void AMX(load_values)(int parts, const struct tiled_job *j, const struct tile_buffers *b,
+                             int64_t first, int64_t n, int64_t lower)
+{
+    const int64_t D = j->D, half = GROUP / 2;
+    const uint16_t *v = (const uint16_t *)j->v + first * j->v_stride;
+    float *hi = b->rows, *lo = hi + half * D;
+    for (int64_t i = 0; i < n; i += GROUP) {
+        const int64_t keys = least(GROUP, n - i);
+        if (keys < GROUP)
+            memset(hi, 0, (size_t)(parts * half * D) * sizeof *hi);
+        for (int64_t r = 0; r < keys; r += 2, v += 2 * j->v_stride) {
+            const uint16_t *odd = r + 1 < keys ? v + j->v_stride : NULL;
+            if (parts == 1)
+                zip_rows(v, odd, D, hi + r / 2 * D);
+            else
+                AMX(split_pairs)(v, odd, D, hi + r / 2 * D, lo + r / 2 * D);
+        }
+        for (int part = 0; part < parts; part++)
+            transpose(hi + part * half * D, D, b->v + i / 2 * D + part * lower / 4, half, half, D);
+    }
+}
+
+/* K where it lies, but for its last group, which goes to the spare buffer. */
+static struct kv_tile AMX(amx_load)(const struct tiled_job *j, const struct tile_buffers *b,
+                                    int64_t first, int64_t end)
+{
+    const struct kv_tile t = {.k = (const uint16_t *)j->k + first * j->k_stride,
+                              .v = b->v,
+                              .k_stride = j->k_stride,
+                              .first = first,
+                              .n = least(j->BC, end - first),
+                              .spare = b->k};
+    AMX(load_values)(1, j, b, first, t.n, 0);
+    return t;
+}
+
+/* K [BC][D] twice, with zeros behind the last key. */
 static struct kv_tile AMX(amx_load_f16)(const struct tiled_job *j, const struct tile_buffers *b,
                                         int64_t first, int64_t end)
 {
     const int64_t D = j->D, whole = j->BC * D, n = least(j->BC, end - first);
     const int64_t rows = (n + GROUP - 1) / GROUP * GROUP;
     const uint16_t *k = (const uint16_t *)j->k + first * j->k_stride;
-    const uint16_t *v = (const uint16_t *)j->v + first * j->v_stride;
-    uint16_t *k_hi = (uint16_t *)(void *)b->k, *k_lo = k_hi + whole;
-    float *hi = b->rows, *lo = hi + GROUP / 2 * D; /* V's pairs of a group */
+    uint16_t *hi = (uint16_t *)(void *)b->k, *lo = hi + whole;
     for (int64_t r = 0; r < n; r++)
-        AMX(split_row)(k + r * j->k_stride, D, k_hi + r * D, k_lo + r * D);
-    memset(k_hi + n * D, 0, (size_t)((rows - n) * D) * sizeof *k_hi);
-    memset(k_lo + n * D, 0, (size_t)((rows - n) * D) * sizeof *k_lo);
-    for (int64_t i = 0; i < rows; i += GROUP) {
-        const int64_t keys = least(GROUP, n - i);
-        memset(hi, 0, (size_t)(GROUP * D) * sizeof *hi);
-        for (int64_t r = 0; r < keys; r += 2) {
-            const uint16_t *even = v + (i + r) * j->v_stride;
-            AMX(split_pairs)
-            (even, r + 1 < keys ? even + j->v_stride : NULL, D, hi + r / 2 * D, lo + r / 2 * D);
-        }
-        transpose(hi, D, b->v + i / 2, j->BC / 2, GROUP / 2, D);
-        transpose(lo, D, b->v + whole / 2 + i / 2, j->BC / 2, GROUP / 2, D);
-    }
-    return (struct kv_tile){.k = b->k,
-                            .v = b->v,
-                            .k_stride = D,
-                            .v_stride = j->BC,
-                            .first = first,
-                            .n = n,
-                            .lower = 2 * whole};
+        AMX(split_row)(k + r * j->k_stride, D, hi + r * D, lo + r * D);
+    memset(hi + n * D, 0, (size_t)((rows - n) * D) * sizeof *hi);
+    memset(lo + n * D, 0, (size_t)((rows - n) * D) * sizeof *lo);
+    AMX(load_values)(2, j, b, first, n, 2 * whole);
+    return (struct kv_tile){
+        .k = b->k, .v = b->v, .k_stride = D, .first = first, .n = n, .lower = 2 * whole};
 }
 
 INLINE void AMX(parts_scores)(int parts, const struct lanes *x, const struct kv_tile *t, int64_t n,
