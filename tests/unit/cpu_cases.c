@@ -316,6 +316,14 @@ struct run {
     struct param_values params;
 };
 
+/* NaNs, so that what a kernel reads there before it writes shows. Nobody else uses it between launches. */
+static void poison_scratch(struct pool *pool)
+{
+    enum { BYTES = 512 << 10 };
+    for (int t = 0; t < pool_threads(pool); t++)
+        memset(pool_scratch(pool, t, BYTES), 0xff, BYTES);
+}
+
 static void set_params(struct run *r, const char *text)
 {
     char copy[128], *rest = copy;
@@ -383,6 +391,7 @@ static const char *run_case(const struct run *r, const struct answers *x, bool w
                                  .dtype = x->s.dtype,
                                  .pool = r->pool,
                                  .simd = r->simd};
+    poison_scratch(r->pool);
     const char *fault = make_workspace(r, &x->s, a);
     if (!fault) {
         r->kernel->run(a, &l);
