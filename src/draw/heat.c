@@ -218,7 +218,8 @@ void fig_heat(struct canvas *c, struct rect r, const struct grid_chart *g, int s
 static void heat_cells(struct canvas *c, struct rect r, const void *model,
                        const struct chart_view *v)
 {
-    fig_heat(c, r, model, v->part, v->x, v->y);
+    const struct grid_chart *g = model;
+    fig_heat(c, r, g, v->part < g->nseries ? v->part : 0, v->x, v->y);
 }
 
 /* ---- SVG: one map below the other ---- */

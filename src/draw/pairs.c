@@ -82,7 +82,7 @@ const char *pairs_value(char buf[PAIRS_VALUE], const struct pair_bar *b, int i)
 
 /* ---- cells ---- */
 
-enum { FIGURE_W = 18, VALUE_W = 12, RATIO_W = 22, NAMES_MOST = 20 };
+enum { FIGURE_W = 18, VALUE_W = 12, RATIO_W = 22, NAMES_MOST = 20, BAR_LEAST = 8 };
 
 static void draw_side(struct canvas *c, struct rect r, const struct pair_bar *b, int i)
 {
@@ -105,15 +105,21 @@ static void pairs_cells(struct canvas *c, struct rect r, const void *model,
     for (int i = 0; i < 2; i++)
         names = str_width(name[i]) > names ? str_width(name[i]) : names;
     names = (names > NAMES_MOST ? NAMES_MOST : names) + 1;
-    const int at = FIGURE_W + names, w = r.w - at - VALUE_W - RATIO_W;
+    const int at = FIGURE_W + names, room = r.w - at - VALUE_W;
+    const bool words =
+        room - RATIO_W >= BAR_LEAST; /* else bars are worth more than how they compare */
+    const int bar = words ? room - RATIO_W : room;
+    if (bar < BAR_LEAST)
+        return;
     for (int i = 0; i < p->n && 2 * i < r.h; i++) {
         const struct pair_bar *b = &p->bars[i];
         const int y = r.y + 2 * i;
         canvas_text(c, r.x, y, FIGURE_W - 1, ROLE_TITLE, b->figure);
-        canvas_text(c, r.x + r.w - RATIO_W, y, RATIO_W, ROLE_DIM, b->words ? b->words : "");
+        if (words)
+            canvas_text(c, r.x + r.w - RATIO_W, y, RATIO_W, ROLE_DIM, b->words ? b->words : "");
         for (int k = 0; k < 2 && 2 * i + k < r.h; k++) {
             canvas_text(c, r.x + FIGURE_W, y + k, names - 1, ROLE_NORMAL, name[k]);
-            draw_side(c, (struct rect){r.x + at, y + k, w < 8 ? 8 : w, 1}, b, k);
+            draw_side(c, (struct rect){r.x + at, y + k, bar, 1}, b, k);
         }
     }
 }

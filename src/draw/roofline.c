@@ -87,6 +87,12 @@ static bool find_roof(const struct roof *r, struct place *out)
     return out->peak > 0 && out->gbs > 0;
 }
 
+/* Can it be put on an axis? What is none is left out there. */
+static bool is_rate(double v, double lo, double hi)
+{
+    return !(v > 0) || (v > lo && v < hi);
+}
+
 static bool roofs_sound(const void *model)
 {
     const struct roof_chart *x = model;
@@ -94,11 +100,13 @@ static bool roofs_sound(const void *model)
     for (int i = 0; i < x->nroofs; i++) {
         const struct roof *r = &x->roofs[i];
         any = any || (r->peak > 1e-9 && r->peak < 1e9 && r->gbs > 1e-6 && r->gbs < 1e12);
-        ok = ok && r->name && (any || !(r->peak > 0));
+        ok = ok && r->name && (any || !(r->peak > 0)) && is_rate(r->peak, 1e-9, 1e9) &&
+             is_rate(r->gbs, 1e-6, 1e12);
     }
     for (int i = 0; i < x->npoints; i++)
         ok = ok && x->points[i].name && x->points[i].intensity > 1e-6 &&
-             x->points[i].intensity < 1e9;
+             x->points[i].intensity < 1e9 && is_rate(x->points[i].tflops, 1e-12, 1e9) &&
+             is_rate(x->points[i].measured, 1e-12, 1e9);
     return any && ok;
 }
 
@@ -608,7 +616,7 @@ static void svg_names(const struct plot *p)
         any = any || v->measured > 0;
         ideal = ideal || (v->ideal > 0 && v->ideal_tflops > 0);
         counted = counted || (v->counted > 0 && v->counted_tflops > 0);
-        if (v->measured > 0)
+        if (v->measured > 0 && v->tflops > 0)
             snprintf(share, sizeof share, " %s %%%s%s",
                      number_fmt(b, 100 * v->measured / v->tflops, 2),
                      *measured_origin(v) ? " " : "", measured_origin(v));

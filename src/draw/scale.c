@@ -65,7 +65,7 @@ int range_ticks(const struct range *r, int wanted, double out[TICKS_MAX])
     if (!(r->hi > r->lo) || !isfinite(r->hi - r->lo))
         return 0;
     if (r->log)
-        return log_ticks(r, wanted, out);
+        return r->lo > 0 ? log_ticks(r, wanted, out) : 0;
     const double step = round_up((r->hi - r->lo) / wanted);
     int n = 0;
     for (double v = ceil(r->lo / step - 1e-9) * step; v <= r->hi + step * 1e-6 && n < TICKS_MAX;

@@ -258,7 +258,8 @@ struct place {
 /* The cell where `v` ends when `of` is w cells. */
 static int cell_at(const struct place *at, int64_t v, int64_t of)
 {
-    return of > 0 ? (int)lround((double)v / (double)of * at->w) : 0;
+    static const double most = 4; /* walls: further out nothing is drawn */
+    return of > 0 ? (int)lround(fmin((double)v / (double)of, most) * at->w) : 0;
 }
 
 static uint32_t hatch(const struct canvas *c)
@@ -266,10 +267,11 @@ static uint32_t hatch(const struct canvas *c)
     return c->glyphs == GLYPHS_ASCII ? 'x' : 0x2592;
 }
 
+/* As far as the end of what is beyond the wall. */
 static void put_run(struct canvas *c, const struct place *at, int from, int to, enum role role,
                     uint32_t ch)
 {
-    for (int x = from; x < to; x++)
+    for (int x = from; x < to && x <= at->w + at->over; x++)
         canvas_put(c, at->x + x, at->y, role, ch);
 }
 
@@ -284,7 +286,7 @@ static void draw_blocks(struct canvas *c, const struct place *at, const struct s
             to = from + 1; /* small, but there */
         put_run(c, at, from, to, p->bound ? ROLE_DIM : series(i),
                 p->bound ? '/' : (uint32_t)digit_of(i));
-        if (p->bound && to > from)
+        if (p->bound && to > from && from < at->w)
             canvas_put(c, at->x + from, at->y, ROLE_DIM, (uint32_t)digit_of(i));
     }
 }
@@ -534,7 +536,7 @@ enum { COLOR_NONE = 0, COLOR_NEXT = 7, COLOR_WAS = 8 }; /* of gnuplot's line typ
 
 static void gp_bar(struct str *out, const struct sm_panel *p, const struct sm_bar *b, int row)
 {
-    if (!is_known(b))
+    if (!is_known(b) || b->capacity <= 0)
         return;
     for (int64_t i = 0; i < p->blocks; i++)
         gp_box(out, b, (double)(i * b->per_block), (double)((i + 1) * b->per_block), row, 0.3,

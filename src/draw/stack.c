@@ -200,7 +200,7 @@ int fig_stack(struct canvas *c, struct rect r, const struct stack_chart *s, int 
     if (r.w < 30 || r.h < 1 || !stack_sound(s))
         return 0;
     const int name = name_width(s, r.w), rows = s->n < r.h ? s->n : r.h;
-    const int top = cur >= rows ? cur - rows + 1 : 0;
+    const int last = cur < s->n ? cur : s->n - 1, top = last >= rows ? last - rows + 1 : 0;
     for (int i = 0; i < rows; i++)
         draw_item(c, (struct rect){r.x, r.y + i, r.w, 1}, s, top + i, name, top + i == cur);
     if (rows == r.h)

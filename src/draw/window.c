@@ -15,7 +15,7 @@
 
 /* ---- the model ---- */
 
-enum { BUFFERS_MAX = 32, CELLS_MAX = 4096 };
+enum { BUFFERS_MAX = 32, CELLS_MAX = 4096, CELL_BYTES_MAX = 1 << 20 };
 
 // clang-format off
 static const struct field buffer_fields[] = {
@@ -59,7 +59,8 @@ static bool window_sound(const void *model)
 {
     const struct window_chart *w = model;
     const size_t n = w->cells ? strlen(w->cells) : 0;
-    bool ok = w->kernel && n > 0 && n <= CELLS_MAX && w->cell_bytes > 0 && w->bytes > 0 &&
+    bool ok = w->kernel && n > 0 && n <= CELLS_MAX && w->cell_bytes > 0 &&
+              w->cell_bytes <= CELL_BYTES_MAX && w->bytes > 0 &&
               (!w->access || !*w->access || strlen(w->access) == n);
     for (size_t i = 0; ok && i < n; i++)
         ok = window_state(w->cells[i]) != NULL;
@@ -68,15 +69,14 @@ static bool window_sound(const void *model)
     return ok;
 }
 
-/* The last buffer that has the first byte of a cell: overlays come behind; -1: none. */
+/* The first buffer that has the first byte of a cell; of one that lies over others in time the cells are theirs. -1: none. */
 static int buffer_of(const struct window_chart *w, size_t cell)
 {
     const int64_t at = (int64_t)cell * w->cell_bytes;
-    int found = -1;
     for (int i = 0; i < w->n; i++)
-        if (at >= w->buffers[i].offset && at < w->buffers[i].offset + w->buffers[i].bytes)
-            found = found < 0 ? i : found;
-    return found;
+        if (at >= w->buffers[i].offset && at - w->buffers[i].offset < w->buffers[i].bytes)
+            return i;
+    return -1;
 }
 
 static bool touched(const struct window_chart *w, size_t cell)

@@ -48,6 +48,18 @@ fuzz_tests += %D%/fuzz_command.t
 fuzz_tests += %D%/fuzz_debug.t
 %C%_fuzz_debug_t_SOURCES = %D%/fuzz_debug.c %D%/fuzz.h
 %C%_fuzz_debug_t_LDADD = libfuzzmain.a $(core_libs)
+fuzz_tests += %D%/fuzz_ring.t
+%C%_fuzz_ring_t_SOURCES = %D%/fuzz_ring.c %D%/fuzz.h
+%C%_fuzz_ring_t_LDADD = libfuzzmain.a $(core_libs)
+fuzz_tests += %D%/fuzz_pages.t
+%C%_fuzz_pages_t_SOURCES = %D%/fuzz_pages.c %D%/fuzz.h
+%C%_fuzz_pages_t_LDADD = libfuzzmain.a $(core_libs)
+fuzz_tests += %D%/fuzz_kept.t
+%C%_fuzz_kept_t_SOURCES = %D%/fuzz_kept.c %D%/fuzz.h
+%C%_fuzz_kept_t_LDADD = libfuzzmain.a $(core_libs)
+fuzz_tests += %D%/fuzz_chart.t
+%C%_fuzz_chart_t_SOURCES = %D%/fuzz_chart.c %D%/fuzz.h
+%C%_fuzz_chart_t_LDADD = libfuzzmain.a $(core_libs)
 
 # What needs more inputs than `make check` has time for.
 long_tests += %D%/debug_long.sh %D%/fuzz_long.sh

@@ -834,8 +834,29 @@ static void test_window(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&text), "0 *+.k~K"));
     CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&text), "Q Qs 48 B"));
     CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&text), "~ a copy will land  * this access"));
+    ((struct window_chart *)c->model)->cell_bytes = INT64_MAX;
+    CU_ASSERT_FALSE(c->kind->sound(c->model));
+    ((struct window_chart *)c->model)->cell_bytes = 16;
     ((struct window_chart *)c->model)->cells[0] = '?';
     CU_ASSERT_FALSE(c->kind->sound(c->model));
+    str_free(&text);
+    canvas_free(canvas);
+    chart_free(c);
+}
+
+/* Where a character stands for several cells: what is newest of what was written, a copy before all, + where they differ. */
+static void test_window_of_many(void)
+{
+    struct chart *c = window_sample();
+    struct window_chart *w = c->model;
+    struct canvas *canvas = canvas_new(15, 4, GLYPHS_ASCII);
+    struct str text = {0};
+    free(w->cells), free(w->access);
+    w->cells = xstrdup("#ooooo#+#...c#.+"), w->access = xstrdup("          *     ");
+    w->bytes = 256, w->buffers[1].bytes = 208;
+    c->kind->cells(canvas, (struct rect){0, 0, 15, 4}, c->model, &CHART_WHOLE);
+    canvas_to_text(canvas, &text);
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&text), "0 Qqk++*~+\n"));
     str_free(&text);
     canvas_free(canvas);
     chart_free(c);
@@ -1467,6 +1488,7 @@ static const struct tap_test tests[] = {
     {"lanes with several banks", test_neighbours},
     {"long text of a picture", test_svg_wrap},
     {"shared memory of a held block", test_window},
+    {"shared memory in less room than it has cells", test_window_of_many},
     {"what warps did", test_trail},
     {"warpgroups beside each other", test_roles},
     {"models are drawn alike after a journey as text", test_travel},

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "draw/figures.h"
+#include "draw/scale.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -243,6 +244,23 @@ static void test_sm_none(void)
     str_free(&s);
     canvas_free(c);
     model_clear(&sm_panel_layout, &p);
+}
+
+/* Both ends of a range that are ticks have one. */
+static void test_ticks(void)
+{
+    double t[TICKS_MAX];
+    CU_ASSERT_EQUAL(range_ticks(&(struct range){0, 10, false}, 5, t), 6);
+    CU_ASSERT(t[0] == 0 && t[5] == 10);
+    CU_ASSERT_EQUAL(range_ticks(&(struct range){-0.3, 0.3, false}, 6, t), 7);
+    CU_ASSERT(fabs(t[0] + 0.3) < 1e-12 && t[3] == 0 && fabs(t[6] - 0.3) < 1e-12);
+    CU_ASSERT_EQUAL(range_ticks(&(struct range){0.1, 0.95, false}, 5, t), 4);
+    CU_ASSERT(fabs(t[0] - 0.2) < 1e-12 && fabs(t[3] - 0.8) < 1e-12);
+    CU_ASSERT_EQUAL(range_ticks(&(struct range){1, 1000, true}, 5, t), 4);
+    CU_ASSERT(t[0] == 1 && fabs(t[3] - 1000) < 1e-9);
+    CU_ASSERT_EQUAL(range_ticks(&(struct range){0, 10, true}, 5, t), 0); /* no logarithm of 0 */
+    CU_ASSERT_EQUAL(range_ticks(&(struct range){1, 1, false}, 5, t), 0);
+    CU_ASSERT_EQUAL(range_ticks(&(struct range){0, INFINITY, false}, 5, t), 0);
 }
 
 static void test_spark(void)
@@ -826,6 +844,7 @@ static void test_digits(void)
 
 static const struct tap_test tests[] = {
     {"predicted times", test_stack},
+    {"ticks of a range", test_ticks},
     {"shared memory in one line", test_smem},
     {"shared memory with a row for each buffer", test_smem_rows},
     {"shared memory beyond the limit", test_smem_wall},
