@@ -139,6 +139,7 @@ run sweep naive S=8,16 H=1 D=16 f32 backend=sim metric=warp_instructions engine=
 is "--print writes and runs nothing" [ "$rc" -eq 0 ] && [ ! -s "$db" ]
 is "  and says where" [ -s "$out" ]
 is "  a line for each part" [ "$(grep -c 'points=' "$out")" -eq 2 ]
+is "  where a point alone is no range" [ "$(grep -c 'points=[0-9]*\.\.' "$out")" -eq 0 ]
 sh "$out"
 is "  lines that anybody may run" [ "$(find "$(dirname "$out")" -name 'part-*.db' | wc -l)" -eq 2 ]
 run sweep naive S=8,16 H=1 D=16 f32 backend=sim metric=warp_instructions engine=local --csv

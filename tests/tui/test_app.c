@@ -435,7 +435,8 @@ static void test_keyfile(void)
                   "D       :set D=128; set B=2\n"
                   ";       sweep roofline :set S=4k\n"
                   "d       none\n"
-                  "F2      :device\n";
+                  "F2      :device\n"
+                  "D       none    roofline\n";
     struct keymap m = {0};
     struct str told = {0}, help = {0};
     app_keys(&m, tui_screens);
@@ -451,6 +452,8 @@ static void test_keyfile(void)
     CU_ASSERT_STRING_EQUAL(does(&m, "explore", KEY_CTRL('c')), "cancel");
     CU_ASSERT_STRING_EQUAL(does(&m, "explore", 'D'), ":set D=128; set B=2");
     CU_ASSERT_STRING_EQUAL(does(&m, "menu", 'D'), ""); /* a command is for screens */
+    CU_ASSERT_STRING_EQUAL(does(&m, "roofline", 'D'), ""); /* and parted from its row there */
+    CU_ASSERT_PTR_NOT_NULL(strstr(problems, "keys:14: D is bound in line 10 already"));
     CU_ASSERT_STRING_EQUAL(does(&m, "sweep", ';'), ":set S=4k");
     CU_ASSERT_STRING_EQUAL(does(&m, "explore", ';'), "");
     CU_ASSERT_STRING_EQUAL(does(&m, "explore", TK_F2), ":device"); /* moved, with its help */

@@ -4,6 +4,7 @@
 #include "tap.h"
 
 #include <CUnit/TestRun.h>
+#include <signal.h>
 #include <stdio.h>
 
 static int tap_number;
@@ -48,4 +49,10 @@ int tap_skip_all(const char *reason)
 {
     printf("1..0 # SKIP %s\n", reason);
     return 0;
+}
+
+void tap_kill(int pid, int sig)
+{
+    CU_ASSERT_FATAL(pid > 1);
+    CU_ASSERT_EQUAL(kill(pid, sig), 0);
 }

@@ -19,6 +19,10 @@ int tap_run(const char *suite, const struct tap_test *tests, size_t n);
 /* The whole suite cannot run here: prints the plan line with the reason and returns 0. */
 int tap_skip_all(const char *reason);
 
+/* Kills one process. A number that is none's, such as 0 of a worker that is not there, fails the test instead: to kill(2) it
+ * is the whole group of processes. */
+void tap_kill(int pid, int sig);
+
 /* int main that runs the array TESTS. */
 #define TAP_MAIN(suite, tests)                                      \
     int main(void)                                                  \

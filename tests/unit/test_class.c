@@ -211,6 +211,19 @@ static void test_grade(void)
     json_decref(root);
 }
 
+/* A step is done in its own lesson alone, whatever others call theirs. */
+static void test_grade_elsewhere(void)
+{
+    json_t *root = good_pack(250, 256, true);
+    json_object_set_new(json_array_get(json_object_get(root, "progress"), 0), "lesson",
+                        json_string("another"));
+    json_t *rows = grade(root, ST_OK);
+    CU_ASSERT_EQUAL(whole(rows, 0, "done"), 0);
+    CU_ASSERT_EQUAL(whole(rows, 0, "answered"), 1);
+    json_decref(rows);
+    json_decref(root);
+}
+
 /* Neither an invented outcome nor a mark of one's own helps. */
 static void test_grade_cheat(void)
 {
@@ -501,6 +514,7 @@ static const struct tap_test tests[] = {
     {"packs that are not what they should be", test_hostile_pack},
     {"files that are no packs", test_no_pack},
     {"grading", test_grade},
+    {"a step of another lesson", test_grade_elsewhere},
     {"invented outcomes and marks", test_grade_cheat},
     {"repeats, orders, questions nobody asked", test_grade_repeats},
     {"a broken pack is a row", test_grade_broken},

@@ -89,7 +89,7 @@ static void test_queue(void)
     super_wait(c, third, NULL, NULL, NULL);
     CU_ASSERT_EQUAL(job_state(third), JOB_CANCELLED);
     job_free(third);
-    kill(super_pid(a, "launch"), SIGKILL); /* a dead holder holds nothing */
+    tap_kill(super_pid(a, "launch"), SIGKILL); /* a dead holder holds nothing */
     passes(b, second);
     super_wait(a, first, NULL, NULL, NULL);
     CU_ASSERT_EQUAL(job_state(first), JOB_FAILED);
@@ -114,7 +114,7 @@ static void test_slices(void)
     for (int i = 0; gpu_lock_look(i, &look); i++)
         own |= !strcmp(look.name, "0000:01:00.0.mig-07ababab") && look.held;
     CU_ASSERT(own);
-    kill(super_pid(a, "launch"), SIGKILL);
+    tap_kill(super_pid(a, "launch"), SIGKILL);
     super_wait(a, first, NULL, NULL, NULL);
     job_free(first);
     super_free(a);
@@ -180,6 +180,30 @@ static void test_stale(void)
     CU_ASSERT(gpu_lock_take(other, never, &asked) && asked == 1);
     gpu_lock_free(other);
     gpu_lock_free(mine);
+}
+
+static int open_descriptors(void)
+{
+    int n = 0;
+    for (int fd = 0; fd < 256; fd++)
+        n += fcntl(fd, F_GETFD) >= 0;
+    return n;
+}
+
+/* Where one of several cannot be opened none is kept. */
+static void test_half_opened(void)
+{
+    struct gpu_lock *l;
+    struct err err = ERR_INIT;
+    char *path = xasprintf("%s/attnscope-gpu-bad.lock", folder);
+    const int before = open_descriptors();
+    CU_ASSERT_EQUAL_FATAL(mkdir(path, 0700), 0);
+    CU_ASSERT_EQUAL(gpu_lock_open("5,bad", &l, &err), ST_FAIL);
+    CU_ASSERT_PTR_NULL(l);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "bad.lock"));
+    CU_ASSERT_EQUAL(open_descriptors(), before);
+    rmdir(path);
+    free(path);
 }
 
 /* Who gives up has none of several, and who waits for the second has the first. */
@@ -319,6 +343,7 @@ static const struct tap_test tests[] = {
     {"the file lets others in and takes nothing", test_file},
     {"a stale lock cannot block, a wait can be given up", test_stale},
     {"several are taken whole, or none is kept", test_several},
+    {"of several that cannot all be opened none is kept", test_half_opened},
     {"two who want the same several do not wait for each other", test_no_deadlock},
     {"a turn ends, and who had it comes last", test_turns},
     {"locks can be switched off", test_off},

@@ -36,6 +36,7 @@ struct trial {
     struct err err;
     struct params params;
     enum status st;
+    uint32_t blocks; /* 0: one */
 };
 
 static const char head[] =
@@ -64,7 +65,7 @@ static void go(struct trial *t, const char *body, uint32_t threads)
     struct str s = {0};
     const struct sim_options o = {.threads = 1, .hazards = true};
     str_addf(&s, "%s%sret;\n}\n", head, body);
-    t->launch = (struct sim_launch){.grid = {1, 1, 1},
+    t->launch = (struct sim_launch){.grid = {t->blocks ? t->blocks : 1, 1, 1},
                                     .block = {threads, 1, 1},
                                     .dynamic_shared = SHARED,
                                     .params = &t->params,
@@ -434,14 +435,20 @@ static void test_maps(void)
 
 /* ---- what goes wrong ---- */
 
-static struct trial run(const char *body, uint32_t threads)
+static struct trial run_blocks(const char *body, uint32_t threads, uint32_t blocks)
 {
     static const uint8_t in[SHARED];
     struct trial t = begin(in, sizeof in);
+    t.blocks = blocks;
     t.params.a = descriptor(0, 16, 1024, 128);
     t.params.b = descriptor(8192, 16, 1024, 128);
     go(&t, body, threads);
     return t;
+}
+
+static struct trial run(const char *body, uint32_t threads)
+{
+    return run_blocks(body, threads, 1);
 }
 
 /* A body that makes this fault, or hazard; and nothing of it when `cure` is put for `ill`. */
@@ -515,16 +522,21 @@ static void test_products_that_ail(void)
     "AGAIN: mbarrier.try_wait.parity.shared.b64 %p4, [sm+60000], " parity ";\n@!%p4 bra AGAIN;\n"
 #define READ "ld.shared.u32 %r9, [sm+512];\n"
 
-/* Cycles of the launch's block, by its warps' clocks. */
-static double cycles_of(const char *body, uint32_t threads)
+/* Cycles of the launch's blocks, by their warps' clocks. */
+static double cycles_of_blocks(const char *body, uint32_t threads, uint32_t blocks)
 {
-    struct trial t = run(body, threads);
+    struct trial t = run_blocks(body, threads, blocks);
     double sum = 0;
     CU_ASSERT(t.st == ST_OK);
     for (size_t i = 0; i < t.r.phases; i++)
         sum += (double)t.r.phase[i].cycles;
     end(&t);
     return sum;
+}
+
+static double cycles_of(const char *body, uint32_t threads)
+{
+    return cycles_of_blocks(body, threads, 1);
 }
 
 #define EX2(n)                                                                         \
@@ -554,6 +566,69 @@ static void test_pace(void)
     str_free(&work);
     str_free(&product);
     str_free(&apart);
+}
+
+/* Each block has its own clocks, whoever ran before it: the first block alone works long before it arrives. */
+static void test_pace_of_blocks(void)
+{
+    double cycles[3];
+    for (int i = 0; i < 3; i++) {
+        struct str s = {0};
+        str_addf(&s,
+                 "%s%smov.u32 %%r7, %%ctaid.x;\nsetp.lt.u32 %%p7, %%r7, %d;\n@%%p6 bra WAIT;\n"
+                 "@!%%p7 bra FAST;\n%sFAST: mbarrier.arrive.shared.b64 %%x1, [sm+60000];\nWAIT:\n"
+                 "%s%s",
+                 READY, MAKE("1"), i != 1, EX2("L"), AWAIT("0"), FENCE PRODUCT COMMIT WAIT0);
+        cycles[i] = cycles_of_blocks(str_text(&s), 128, i == 2 ? 2 : 1);
+        str_free(&s);
+    }
+    CU_ASSERT(cycles[1] > 0 && cycles[0] > cycles[1] + 1000);
+    CU_ASSERT_DOUBLE_EQUAL(cycles[2], cycles[0] + cycles[1], 1e-6 * cycles[2]);
+}
+
+/* Who asks an mbarrier again and again, as often as another one moves on, spends nothing by it, however much lies between
+ * two questions. */
+static void test_pace_of_questions(void)
+{
+    double cycles[2];
+    for (int i = 0; i < 2; i++) {
+        struct str s = {0};
+        str_addf(
+            &s,
+            "%s%ssetp.%s.u32 %%p7, %%t, 9999;\n@%%p6 bra WAIT;\nmbarrier.init.shared.b64 "
+            "[sm+60008], 1;\nmov.u32 %%r5, 0;\nOTHER: mbarrier.arrive.shared.b64 %%x1, "
+            "[sm+60008];\nadd.u32 %%r5, %%r5, 1;\nsetp.lt.u32 %%p2, %%r5, 200;\n@%%p2 bra "
+            "OTHER;\nmbarrier.arrive.shared.b64 %%x1, [sm+60000];\nWAIT:\n"
+            "AGAIN: mbarrier.try_wait.parity.shared.b64 %%p4, [sm+60000], 0;\n@%%p4 bra DONE;\n"
+            "@%%p7 bra AGAIN;\n",
+            READY, MAKE("1"), i ? "eq" : "ne");
+        for (int k = 0; k < 40; k++)
+            str_add(&s, "add.u32 %r9, %r9, 1;\n");
+        str_add(&s, "bra AGAIN;\nDONE:\n" FENCE PRODUCT COMMIT WAIT0);
+        cycles[i] = cycles_of(str_text(&s), 128);
+        str_free(&s);
+    }
+    CU_ASSERT(cycles[0] > 0);
+    CU_ASSERT_DOUBLE_EQUAL(cycles[1], cycles[0], 8);
+}
+
+/* An mbarrier may lie where shared memory begins: a copy that goes out is not announced to it. */
+static void test_first_mbarrier(void)
+{
+    struct trial t = run(
+        READY ONE_THREAD
+        "@%p6 bra MADE;\nmbarrier.init.shared.b64 [sm], 1;\nfence.mbarrier_init.release.cluster;\n"
+        "MADE: bar.sync 0;\n@%p6 bra WAIT;\n"
+        "cp.async.bulk.global.shared::cta.bulk_group [%out], [sm+4096], 1024;\n"
+        "cp.async.bulk.commit_group;\n"
+        "mbarrier.arrive.expect_tx.shared.b64 _, [sm], 512;\n"
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [sm+512], [%in], 512, "
+        "[sm];\n"
+        "WAIT:\nAGAIN: mbarrier.try_wait.parity.shared.b64 %p4, [sm], 0;\n@!%p4 bra AGAIN;\n"
+        "cp.async.bulk.wait_group 0;\n",
+        128);
+    CU_ASSERT(clean(&t));
+    end(&t);
 }
 
 static void test_mbarriers_that_ail(void)
@@ -606,6 +681,9 @@ static const struct tap_test tests[] = {
     {"tensor maps that a driver refuses", test_maps},
     {"products that go wrong are told", test_products_that_ail},
     {"clocks of warpgroups", test_pace},
+    {"clocks of blocks", test_pace_of_blocks},
+    {"clocks of who waits", test_pace_of_questions},
+    {"an mbarrier at address 0", test_first_mbarrier},
     {"mbarriers that go wrong are told", test_mbarriers_that_ail},
     {"copies that go wrong are told", test_copies_that_ail},
 };

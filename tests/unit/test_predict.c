@@ -83,6 +83,21 @@ static void resident_blocks_overlap(void)
     CU_ASSERT(time_of(&g, 64000, 8, 9, 40000) * g.clock_mhz >= 64000 / 108. * 40000 / 2);
 }
 
+/* What at most half of the blocks do comes on top, where the last of them does it; of more it is everybody's. */
+static void few_blocks_come_last(void)
+{
+    const struct predict_gpu g = gpu_of("H200");
+    double us[3];
+    for (int i = 0; i < 3; i++) {
+        struct predict_run r = run_of(100, 2, 9000, 400);
+        r.pass[0].phase[0].times = 50 + i;
+        us[i] = predict_us(&r, &g);
+        predict_run_clear(&r);
+    }
+    CU_ASSERT(us[1] == us[2]);
+    CU_ASSERT(near((us[0] - us[1]) * g.clock_mhz, 9000 + 0.75 * 400 / 4, 1e-9));
+}
+
 static void faster_machines_are_faster(void)
 {
     const struct predict_gpu g = gpu_of("L4");
@@ -648,6 +663,7 @@ static void errors_are_of_ratios(void)
 static const struct tap_test tests[] = {
     {"no block, one, a wave, one more, very many", few_and_many_blocks},
     {"resident blocks hide each other's waiting, not their work", resident_blocks_overlap},
+    {"what few blocks do comes last", few_blocks_come_last},
     {"a faster clock and more bandwidth are never slower", faster_machines_are_faster},
     {"the parts add up to the time", parts_make_the_time},
     {"the steps of all blocks add up to the parts, phase by phase", steps_make_the_phases},

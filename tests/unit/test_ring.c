@@ -128,6 +128,33 @@ static void test_bytes(void)
                            2 * 256 * 64 * 2, 0); /* parts in the type */
 }
 
+/* A copy begins when its sender has what it sends and its receiver is done with the slot, a step when its keys are there:
+ * whoever is late makes the others wait, as the last GPU of a causal ring of stretches does the first one. */
+static void test_who_waits(void)
+{
+    const struct shape s = shape_of(97, 97, true);
+    int late = 0; /* senders */
+    for (double gbs = 0.01; gbs < 1e4; gbs *= 10)
+        for (int shards = RING_ZIGZAG; shards <= RING_STRETCHES; shards++) {
+            const struct ring r = ring_of(&s, 5, (enum ring_shards)shards);
+            struct ring_time t;
+            ring_time(&r, 1e-3, gbs, &t);
+            for (int g = 0; g < r.gpus; g++)
+                for (int i = 1; i < r.steps; i++) {
+                    const struct ring_span *x = &t.span[g][i], *before = &t.span[g][i - 1];
+                    const int from = r.turn[g][i].from;
+                    CU_ASSERT(x->begin_us == fmax(before->end_us, before->copy_end_us));
+                    if (from < 0)
+                        continue;
+                    const double sent = t.span[from][i - 1].copy_end_us,
+                                 mine = fmax(before->end_us, before->copy_end_us);
+                    CU_ASSERT(x->copy_begin_us == fmax(mine, sent));
+                    late += sent > mine;
+                }
+        }
+    CU_ASSERT(late > 0);
+}
+
 /* Only answers move: rows of D elements and an LSE, from all but GPU 0. */
 static void test_split_bytes(void)
 {
@@ -703,6 +730,7 @@ int main(void)
         {"  answers come in one after another", test_split_time},
         {"a zigzag is balanced, stretches are not", test_balance},
         {"bytes on links and in memory", test_bytes},
+        {"who waits for whom", test_who_waits},
         {"shapes that do not go round", test_refused},
         {"every wait is needed, every neighbour the right one", test_waits},
         {"time: steps and copies", test_time},

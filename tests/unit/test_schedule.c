@@ -380,6 +380,27 @@ static void test_shared_lines(void)
     canvas_free(c);
 }
 
+/* What was before the view, or comes behind it, tells nobody apart in it. */
+static void test_shared_lines_of_a_part(void)
+{
+    enum { ROWS = 12 };
+    struct sched_block b[ROWS + 2];
+    struct schedule s;
+    struct block_panel p;
+    struct canvas *c = canvas_new(TIMELINE_LABEL + 12, 5, GLYPHS_ASCII);
+    fill_waves(b, &s, ROWS, 2);
+    model_init(&block_panel_layout, &p);
+    block_take(&p, &s, 0);
+    for (int i = 0; i < p.n; i++)
+        if (p.spans[i].row >= ROWS / 2)
+            p.spans[i].begin_us = 8, p.spans[i].end_us = 9;
+    const struct timeline_view v = {.begin_us = 4, .end_us = 8, .mark = MARK_TILE};
+    CU_ASSERT_EQUAL(fig_timeline(c, (struct rect){0, 0, c->w, 5}, &p, &v), 3);
+    expect_text(c, "SM 0-1     |A-B--------\nSM 2-11\nslots      ............\n\n\n");
+    model_clear(&block_panel_layout, &p);
+    canvas_free(c);
+}
+
 /* The model has no clock: what it shows are blocks, and no time that could rank two kernels. */
 static void test_no_clock(void)
 {
@@ -447,6 +468,7 @@ static const struct tap_test tests[] = {
     {"stamps become lanes", test_arrange},
     {"what it looks like", test_figure},
     {"SMs that do the same share a line", test_shared_lines},
+    {"in a part of the time, too", test_shared_lines_of_a_part},
 };
 
 int main(void)

@@ -34,6 +34,23 @@ static void test_few_pairs(void)
     }
 }
 
+/* A pair with a time that is none is left out, whichever side has it. */
+static void test_pairs_that_are_none(void)
+{
+    static const double none[] = {0, -1, NAN, INFINITY, -INFINITY};
+    double a[40], b[40];
+    for (size_t i = 0; i < 40; i++) {
+        a[i] = 2 + (double)(i % 5) / 100;
+        b[i] = 1 + (double)(i % 3) / 100;
+    }
+    const struct ratio whole = stats_ratio(a, b, 30, 1);
+    for (size_t i = 30; i < 40; i++)
+        (i % 2 ? a : b)[i] = none[(i - 30) / 2];
+    const struct ratio r = stats_ratio(a, b, 40, 1);
+    CU_ASSERT(r.mid == whole.mid && r.lo == whole.lo && r.hi == whole.hi);
+    CU_ASSERT(isfinite(r.hi));
+}
+
 /* Three to twelve pairs of one kernel on a machine with noise: a winner less than once in a hundred. */
 static void test_few_pairs_of_one_kernel(void)
 {
@@ -266,6 +283,7 @@ static void test_verdicts(void)
 static const struct tap_test tests[] = {
     {"quantiles of type 7, spread", test_quantiles},
     {"few pairs still give a ratio", test_few_pairs},
+    {"pairs without a time are left out", test_pairs_that_are_none},
     {"few pairs name no false winner", test_few_pairs_of_one_kernel},
     {"a winner for part of the run is none", test_doubts},
     {"what every pair shows is no noise", test_plain_winner},

@@ -446,7 +446,7 @@ static void test_killed_waiting(void)
         super_dispatch(s);
         usleep(200);
     }
-    kill(super_pid(s, "launch"), SIGKILL);
+    tap_kill(super_pid(s, "launch"), SIGKILL);
     super_wait(s, j, NULL, NULL, NULL);
     check_good(j);
     CU_ASSERT_EQUAL(super_restarts(s), 1);
@@ -739,7 +739,7 @@ static void test_idle_death(void)
     struct super *s = start(NULL);
     job_free(run(s, JOB_RUN, 1));
     for (int i = 0; i < 7; i++) {
-        kill(super_pid(s, "launch"), SIGKILL);
+        tap_kill(super_pid(s, "launch"), SIGKILL);
         struct job *j = run(s, JOB_RUN, 1);
         check_good(j);
         job_free(j);
@@ -1004,7 +1004,28 @@ static void count_turns(void *ctx, const struct job *j)
     *(int *)ctx += job_state(j) == JOB_CHECKING || job_state(j) == JOB_TIMING;
 }
 
-/* A front end that was away does not hold what waited for it against a kernel; three supervisors, the middle one parted. */
+/* Who was looked after with others and is parted from them minds its own jobs alone. */
+static void test_parted(void)
+{
+    struct super *s = start(NULL), *b = super_new("/proc/self/exe"),
+                 *c = super_new("/proc/self/exe");
+    super_join(s, b);
+    super_join(s, c); /* now before b */
+    super_part(s, c);
+    struct job *j = submit(b, JOB_RUN, 1);
+    CU_ASSERT_EQUAL(super_timeout_ms(s), 0);
+    CU_ASSERT_EQUAL(super_timeout_ms(c), -1);
+    CU_ASSERT_FALSE(super_dispatch(c));
+    super_free(c);
+    super_wait(s, j, NULL, NULL, NULL);
+    check_good(j);
+    job_free(j);
+    super_part(s, b);
+    super_free(b);
+    super_free(s);
+}
+
+/* A front end that was away does not hold what waited for it against a kernel; three supervisors, one of them parted. */
 static void test_away(void)
 {
     struct super *s = start(NULL), *b = super_new("/proc/self/exe"),
@@ -1176,6 +1197,7 @@ static const struct tap_test tests[] = {
     {"a worker without a card", test_no_card},
     {"ends that meet", test_races},
     {"a front end that was away, and one of three parted", test_away},
+    {"one that is parted minds its own jobs", test_parted},
     {"dispatch is quick", test_quick},
     {"the end is quick", test_quick_end},
     {"requests survive JSON", test_request_round_trip},

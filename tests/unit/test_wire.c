@@ -161,6 +161,33 @@ static void test_descriptors(void)
     pair_free(p);
 }
 
+static int open_descriptors(void)
+{
+    int n = 0;
+    for (int fd = 0; fd < 256; fd++)
+        n += fcntl(fd, F_GETFD) >= 0;
+    return n;
+}
+
+/* What came and nobody took is closed with the connection. */
+static void test_untaken_descriptors(void)
+{
+    const int before = open_descriptors();
+    struct pair p = pair_new();
+    struct err err = ERR_INIT;
+    int fd = memory_file("x");
+    CU_ASSERT_EQUAL(wire_send(p.a, WIRE_ESTIMATE, NULL, -1, 0, &err), ST_OK);
+    CU_ASSERT_EQUAL(wire_send(p.a, WIRE_OUTPUT, NULL, fd, 0, &err), ST_OK);
+    const int sent = open_descriptors();
+    struct got g = recv_one(p.b); /* and what lies behind it */
+    CU_ASSERT_EQUAL(g.type, WIRE_ESTIMATE);
+    CU_ASSERT_EQUAL(open_descriptors(), sent + 1);
+    got_free(g);
+    pair_free(p);
+    close(fd);
+    CU_ASSERT_EQUAL(open_descriptors(), before);
+}
+
 static void send_raw(int sock, const void *data, size_t len, int fd)
 {
     char control[CMSG_SPACE(sizeof(int))] = {0};
@@ -522,6 +549,7 @@ static const struct tap_test tests[] = {
     {"the parser wants exactly the whole frame", test_parse},
     {"what is sent arrives", test_round_trip},
     {"descriptors arrive with their frames", test_descriptors},
+    {"descriptors that nobody took are closed", test_untaken_descriptors},
     {"missing and uninvited descriptors are errors", test_wrong_descriptors},
     {"damaged headers are errors that say what", test_broken},
     {"a payload must be one JSON object", test_bad_payload},
