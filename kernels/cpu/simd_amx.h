@@ -165,7 +165,8 @@ INLINE void AMX(groups_output)(int parts, struct lanes *x, const struct kv_tile 
     const int64_t row = NR * (int64_t)sizeof *p;
     TILES
     TILES_FENCE;
-    for (int64_t d = 0; d < D; d += GROUP)
+    for (int64_t d = 0; d < D; d += GROUP) {
+        ask_k(t, GROUP, D);
         for (int q = 0; q < x->nv * LANES; q += GROUP) {
             float *o = x->ot + d * NR + q;
             TILE_LOAD(0, o, row);
@@ -182,10 +183,12 @@ INLINE void AMX(groups_output)(int parts, struct lanes *x, const struct kv_tile 
             TILE_STORE(2, o + 16 * NR, row);
             TILE_STORE(3, o + 16 * NR + LANES, row);
         }
+    }
     TILES_FENCE;
 }
 
-/* The group's 32 rows of K: where they lie; the last ones of a tile, where no zeros are behind them, in t->spare. */
+/* The group's 32 rows of K: where they lie; the last ones of a tile in t->spare, where 32 may be read. Scores of rows behind
+ * the last key are made of whatever is there, and nobody looks at them. */
 static const char *AMX(group_keys)(const struct kv_tile *t, int64_t i, int64_t D, int64_t *ks)
 {
     void *buf = t->spare;
@@ -193,7 +196,6 @@ static const char *AMX(group_keys)(const struct kv_tile *t, int64_t i, int64_t D
     *ks = 2 * t->k_stride;
     if (!buf || i + GROUP <= t->n)
         return (const char *)k;
-    memset(buf, 0, (size_t)(2 * GROUP * D));
     for (int64_t r = 0; r < t->n - i; r++)
         memcpy((char *)buf + 2 * r * D, k + r * t->k_stride, (size_t)(2 * D));
     *ks = 2 * D;
@@ -310,18 +312,15 @@ static struct kv_tile AMX(amx_load)(const struct tiled_job *j, const struct tile
     return t;
 }
 
-/* K [BC][D] twice, with zeros behind the last key. */
+/* K [BC][D] twice. */
 static struct kv_tile AMX(amx_load_f16)(const struct tiled_job *j, const struct tile_buffers *b,
                                         int64_t first, int64_t end)
 {
     const int64_t D = j->D, whole = j->BC * D, n = least(j->BC, end - first);
-    const int64_t rows = (n + GROUP - 1) / GROUP * GROUP;
     const uint16_t *k = (const uint16_t *)j->k + first * j->k_stride;
     uint16_t *hi = (uint16_t *)(void *)b->k, *lo = hi + whole;
     for (int64_t r = 0; r < n; r++)
         AMX(split_row)(k + r * j->k_stride, D, hi + r * D, lo + r * D);
-    memset(hi + n * D, 0, (size_t)((rows - n) * D) * sizeof *hi);
-    memset(lo + n * D, 0, (size_t)((rows - n) * D) * sizeof *lo);
     AMX(load_values)(2, j, b, first, n, 2 * whole);
     return (struct kv_tile){
         .k = b->k, .v = b->v, .k_stride = D, .first = first, .n = n, .lower = 2 * whole};
@@ -354,6 +353,7 @@ INLINE void AMX(parts_exp)(int parts, const struct lanes *x, const struct kv_til
     for (int64_t i = 0; i < n; i += GROUP, p += GROUP / 2 * NR) {
         float *now = s[i / GROUP % 2], *next = s[(i / GROUP + 1) % 2];
         const bool whole = !edge && i + GROUP <= n;
+        ask_v(t, GROUP);
         k = i + GROUP < n ? AMX(group_keys)(t, i + GROUP, D, &ks) : NULL;
         for (int v = 0; v < x->nv; v++) {
             const int64_t from = v % 2 ? all / 2 : 0, to = v % 2 || v + 1 == x->nv ? all : all / 2;

@@ -256,6 +256,7 @@ static void pairs_exp(const struct lanes *x, const struct kv_tile *t, int64_t n,
         const char *k = (const char *)t->k + 2 * i * t->k_stride;
         const int64_t rows = least(MR, n - i);
         float *at = p + i / 2 * NR;
+        ask_v(t, MR);
         if (!edge) {
             pair_exp_table[x->nv - 1][rows - 1](k, t->k_stride, x->qt, x->scale, x->ref, D, at,
                                                 sum);
@@ -270,9 +271,11 @@ static void pairs_output(struct lanes *x, const struct kv_tile *t, int64_t n, in
                          const float *p)
 {
     const char *v = t->v;
-    for (int64_t d = 0; d < D; d += MR)
+    for (int64_t d = 0; d < D; d += MR) {
+        ask_k(t, MR, D);
         pair_output_table[x->nv - 1][least(MR, D - d) - 1](v + 4 * d, 4 * t->v_stride, p,
                                                            (n + 1) / 2, x->ot + d * NR);
+    }
 }
 
 static const struct engine in_pairs = {.pack = pairs_pack,

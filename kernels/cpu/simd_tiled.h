@@ -199,9 +199,8 @@ struct kv_tile {
     const void *k, *v;
     int64_t k_stride, v_stride; /* in elements */
     int64_t first, n;           /* its keys */
-    struct ahead *
-        ahead; /* what of V, and then of the next tile's K, is to be asked for meanwhile; or NULL */
-    void *spare;   /* memory for BC x D floats, where an engine wants some */
+    struct ahead *ahead;        /* V, then K, to be asked for during exp() and output(); or NULL */
+    void *spare;                /* memory for BC x D floats, where an engine wants some */
     int64_t lower; /* bytes from the first part of k, or v, to the second, where there are two */
 };
 
@@ -249,14 +248,26 @@ static void tile_mask(const struct lanes *x, int64_t first, int64_t n, float *p,
     }
 }
 
+/* During exp(), of n keys; during output(), of n columns. */
+INLINE void ask_v(const struct kv_tile *t, int64_t n)
+{
+    if (t->ahead)
+        ask_for(&t->ahead[0], n);
+}
+
+INLINE void ask_k(const struct kv_tile *t, int64_t n, int64_t D)
+{
+    if (t->ahead)
+        ask_for(&t->ahead[1], (t->n * n + D - 1) / D);
+}
+
 /* P^T of a tile and its sums. */
 static void tile_exp(const struct lanes *x, const struct kv_tile *t, int64_t n, int64_t D,
                      bool edge, float *p, float *sum)
 {
     const float *k = t->k;
     for (int64_t i = 0; i < n; i += MR) {
-        if (t->ahead)
-            ask_for(&t->ahead[0], MR);
+        ask_v(t, MR);
         exp_table[x->nv - 1][least(MR, n - i) - 1](k + i * t->k_stride, t->k_stride, x->qt, x->ref,
                                                    D, p + i * NR, sum);
     }
@@ -269,10 +280,8 @@ static void tile_output(struct lanes *x, const struct kv_tile *t, int64_t n, int
                         const float *p)
 {
     const float *v = t->v;
-    const int64_t share = (t->n * MR + D - 1) / D;
     for (int64_t d = 0; d < D; d += MR) {
-        if (t->ahead)
-            ask_for(&t->ahead[1], share);
+        ask_k(t, MR, D);
         output_table[x->nv - 1][least(MR, D - d) - 1](v + d, t->v_stride, p, n, x->ot + d * NR);
     }
 }
@@ -508,9 +517,11 @@ static void tiled_by(const struct engine *e, const struct tiled_job *j)
     for (int64_t first = 0; first < end; first += j->BC) {
         enter(j, TILED_LOAD);
         struct kv_tile t = e->load(j, &b, first, end);
-        struct ahead ahead[2] = {rows_ahead(j->dtype, j->v, j->v_stride, first, t.n, j->D),
-                                 rows_ahead(j->dtype, j->k, j->k_stride, first + t.n,
-                                            least(j->BC, end - first - t.n), j->D)};
+        const int64_t next = first + t.n, more = least(j->BC, end - next);
+        const bool copied = t.v == b.v; /* then this tile's V was read already */
+        struct ahead ahead[2] = {rows_ahead(j->dtype, j->v, j->v_stride, copied ? next : first,
+                                            copied ? more : t.n, j->D),
+                                 rows_ahead(j->dtype, j->k, j->k_stride, next, more, j->D)};
         t.ahead = ahead;
         for (int64_t row = 0; row < j->rows; row += NR, t.ahead = NULL) {
             struct lanes *x = &b.lanes[row / NR];
