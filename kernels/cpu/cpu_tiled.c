@@ -9,18 +9,21 @@
  * @after     fa2
  * @dtypes    f16 bf16 f32
  * @param     BR 64 [1..1024]   query rows per tile; best a multiple of 64
- * @param     BC 96 [1..4096]   key rows per tile; best a multiple of 6
+ * @param     BC (T<4?192:96) [1..4096]  key rows per tile; best a multiple of 6, in 16 bits of 96
  * @grid      ceil(Sq/BR) H B
  * @traffic   read B*H*(Sq*D*T+tiles(BR,BC)*2*BC*D*T) write B*H*Sq*D*T
  *
  * Cost: per vector of scores 2 D fused multiply-adds, and for the softmax 8 to 12 instructions that
  *   compete for the same ports: 94 % of the peak is the ceiling at D = 64 with AVX-512.
  * How: simd_tiled.h has the arithmetic; simd_avx512.c, simd_avx2.c, simd_neon.c and simd_generic.c
- *   compile it, and ATTNSCOPE_CPU forces one of them. In bf16 the two products may have instructions of
- *   their own: simd_pairs.h (AVX512-BF16, 1.8 times the rate of floats on a Zen 4) and simd_amx.h. This
- *   file only walks the grid.
+ *   compile it, and ATTNSCOPE_CPU forces one of them. In 16 bits the two products may have instructions of
+ *   their own: simd_pairs.h (bf16, AVX512-BF16, 1.8 times the rate of floats on a Zen 4) and simd_amx.h
+ *   (bf16 2.5 times, f16 1.1 to 1.6 times floats on a Xeon). This file only walks the grid. tests/gpu/phases.c
+ *   times what a tile spends its time on.
  * Limits: fewer than 16 queries leave lanes empty, and one query tile keeps one core busy: decoding
  *   wants decode_splitkv. Large D (above some 500) no longer keeps Q^T and O^T in the cache.
+ *   With many queries and AMX, BR=128 or 256 has K and V converted for twice or four times as many: a tenth
+ *   to a fifth less time from S=1k on; with few it leaves cores without a tile.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "attn_cpu.h"

@@ -9,7 +9,7 @@
  * A pair of K lies side by side in memory and is broadcast from there: K is neither packed nor converted. Pairs of V
  * are of two keys, so a tile's rows are zipped once for all its queries, where the float kernel converts them. Q stays
  * as it is, unrounded, so the scale is applied to the scores, one instruction more a vector; P is rounded to bf16 as
- * its pairs are made, four instructions for two vectors, which is what bf16 kernels of GPUs do, too; so its powers of 2
+ * its pairs are made, two instructions for two vectors, which is what bf16 kernels of GPUs do, too; so its powers of 2
  * need no more than 18 bits.
  *
  * Cost at D = 64: 64 of these for a vector of scores instead of 128, beside some 10 for the softmax.
@@ -78,11 +78,13 @@ INLINE vi zip_upper(vf even, vf odd)
     return (vi)_mm512_srli_epi32((__m512i)even, 16) | ((vi)odd & (int32_t)0xffff0000);
 }
 
-/* Two rows of P^T, rounded to the nearest (halves up): lane c holds the pair of query c, `even` in its lower half. Three times
- * as fast on some processors as the instruction that rounds pairs, and as fast on others. */
+/* Two rows of P^T, rounded: lane c holds the pair of query c, `even` in its lower half. */
 INLINE vi make_pairs(vf even, vf odd)
 {
-    return zip_upper((vf)((vi)even + 0x8000), (vf)((vi)odd + 0x8000));
+    const __m512i both = (__m512i)_mm512_cvtne2ps_pbh((__m512)odd, (__m512)even);
+    const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const __m512i zipped = _mm512_or_si512(lanes, _mm512_slli_epi32(lanes, 16));
+    return (vi)_mm512_permutexvar_epi16(_mm512_or_si512(zipped, _mm512_set1_epi32(16 << 16)), both);
 }
 
 /* Two rows of P^T to p: rounded; or in two parts, the second of which goes `lower` floats behind. */

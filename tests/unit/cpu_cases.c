@@ -324,11 +324,11 @@ static void poison_scratch(struct pool *pool)
         memset(pool_scratch(pool, t, BYTES), 0xff, BYTES);
 }
 
-static void set_params(struct run *r, const char *text)
+static void set_params(struct run *r, const struct shape *s, const char *text)
 {
     char copy[128], *rest = copy;
     snprintf(copy, sizeof copy, "%s", text);
-    r->params = r->desc->defaults;
+    r->params = desc_defaults_for(r->desc, s);
     for (char *word; (word = strtok_r(rest, " ", &rest));) {
         char *value = strchr(word, '=');
         *value++ = '\0';
@@ -427,7 +427,7 @@ static void run_with(const struct cpu_simd *simd, struct run *r, const struct an
                      const struct test_case *c, bool want_lse, struct cpu_cases_count *count)
 {
     r->simd = simd;
-    set_params(r, c->params);
+    set_params(r, &x->s, c->params);
     const char *fault = run_case(r, x, want_lse);
     count->ran++;
     if (!fault)
