@@ -5,6 +5,9 @@
  * same power of 2 (its middle: 512 is 363 to 724). Where nothing of the class was timed, the nearest shape that was is taken:
  * mask, layout and D the same, f16 and bf16 for each other, and those four at most a factor of 8 apart, all together.
  *
+ * $ATTNSCOPE_TUNED names a file that stands for all that are built in: how well the choice does without a shape is found so
+ * (tests/gpu/auto hold).
+ *
  * A file is one JSON object of a list: <data>/tuned/NAME.json, a file a device, or lessons/recordings/NAME.tuned, which is
  * built in. Texts of files are sanitized; what is none, or has no time, counts as absent, which tunings_trouble() tells;
  * nothing is written over such a file.

@@ -55,8 +55,41 @@ check auto H=4 S=64 D=512 f32 backend=cuda l2=$l2"
         is "what is shipped of this GPU, L2 $l2" says "$out" '^bigd_cluster .* pass '
     done
     is "  which is of the other cache" says "$err" 'auto: bigd_cluster.*, which was fastest on another H200.*, with the L2 hot'
+    # Without what is shipped nothing is known of such a shape; with one line in its place that line is.
+    hash=$("$ATTNSCOPE" check naive S=16 H=1 f32 backend=cuda --json 2>/dev/null | sed -n 's/.*"source_hash": *"\([0-9a-f]*\)".*/\1/p' | head -1)
+    printf '{"tuned":[{"device":"H200","backend":"cuda","l2":"cold","shape":"B=1 H=2 S=64 D=64 f32","kernel":"naive","hash":"%s","median_us":5}]}' "$hash" >one.tuned
+    for asked in 'S=64 H=2' 'S=70 H=2' 'S=1k H=2'; do
+        ATTNSCOPE_TUNED=one.tuned run_input "check naive S=16 H=1 backend=cuda
+check auto $asked D=64 f32 backend=cuda"
+        case $asked in S=1k*) is "ATTNSCOPE_TUNED: not for $asked" says "$err" 'auto: nothing' ;;
+        *) is "ATTNSCOPE_TUNED: for $asked" says "$out" '^naive .* pass ' ;; esac
+    done
     unset ATTNSCOPE_LIBCUDA ATTNSCOPE_LIBNVRTC FAKECUDA
 fi
+
+# ---- the program that makes a list: what it has measured is kept, whenever it is stopped ----
+auto=${ATTNSCOPE_SRCDIR:?}/tests/gpu/auto
+built=$(dirname "$ATTNSCOPE")
+keep() {
+    python3 "$auto" keep --cpu --programs "$built" --rows rows.jsonl --time 0.01 --only 'H=1 S=128 D=64 f32|H=1 S=16 ' "$@" >"$tmp/.out" 2>&1
+    out=$(cat "$tmp/.out")
+}
+keep --seconds 0
+is "no time: nothing is measured, and that is said" says "$out" 'time is over before H=1 S=128'
+keep
+is "a line for each shape" [ "$(wc -l <rows.jsonl)" -eq 2 ]
+sum=$(head -1 rows.jsonl | cksum)
+head -1 rows.jsonl >cut.jsonl
+printf '{"asked":"H=1 S=16 D=8k f32","ro' >>cut.jsonl
+mv cut.jsonl rows.jsonl
+keep
+is "one that was cut off is measured again" [ "$(wc -l <rows.jsonl)" -eq 2 ]
+is "  and the other is not" [ "$(head -1 rows.jsonl | cksum)" = "$sum" ]
+python3 "$auto" write first.tuned rows.jsonl >/dev/null
+head -1 rows.jsonl >new.jsonl
+python3 "$auto" write both.tuned --over first.tuned new.jsonl >"$tmp/.out"
+is "a list that is renewed in part keeps the rest" [ "$(grep -c '"shape":"B=1 H=1 Sq=16\|"shape":"B=1 H=1 S=16' both.tuned)" -eq "$(grep -c '"shape":"B=1 H=1 Sq=16\|"shape":"B=1 H=1 S=16' first.tuned)" ]
+is "  and has as many lines" [ "$(wc -l <both.tuned)" -eq "$(wc -l <first.tuned)" ]
 
 # ---- a difference that nobody can miss: a parameter that wastes time ----
 if ! command -v cc >/dev/null; then
