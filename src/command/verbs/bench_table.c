@@ -353,21 +353,23 @@ void bench_section(struct session *s, struct cmd_call *c, const struct rowset *r
 
 /* ---- a recording as a whole ---- */
 
-static bool add_recorded_line(struct session *s, const struct suite *x,
-                              const struct suite_line *line, const struct recording *rec,
-                              struct rowset *rows)
+/* Rows of the recording that are the line's. */
+static size_t add_recorded_line(struct session *s, const struct suite *x,
+                                const struct suite_line *line, const struct recording *rec,
+                                struct rowset *rows)
 {
     static const char *const caches[] = {"cold", "hot"};
     struct request r;
     int nours;
-    bool found = false;
+    size_t found = 0;
     if (suite_request(s, line, NULL, REQUEST_PLAN, &r, &nours, NULL))
-        return false;
+        return 0;
     struct bench_entry *e = xcalloc((size_t)r.nkernels + 1, sizeof *e);
     for (int i = 0; i < 2; i++)
         if (bench_recall(&rec, 1, &r, nours, caches[i], e)) {
             bench_add(rows, x, line, &r, nours, caches[i], e, NULL);
-            found = true;
+            for (int k = 0; k < r.nkernels; k++)
+                found += e[k].row != NULL;
         }
     free(e);
     request_clear(&r);
@@ -399,7 +401,7 @@ bool bench_of_recording(struct session *s, struct cmd_call *c, const struct reco
             continue;
         for (size_t k = 0; k < x.n; k++)
             found += add_recorded_line(s, &x, &x.lines[k], rec, &rows);
-        const bool most = 2 * found > x.n;
+        const bool most = 2 * found > rec->nrows;
         if (most)
             show_sections(s, c, &rows);
         rowset_clear(&rows);

@@ -44,7 +44,7 @@ bool bench_is_whole(const struct request *r, int nours, const struct bench_entry
 
 /* Appends rows from..rows->n-1 as the table of their section, and geometric means below it. */
 void bench_section(struct session *s, struct cmd_call *c, const struct rowset *rows, size_t from);
-/* Appends the whole table of what a recording has, where that is most of a shipped suite; else nothing, and false. */
+/* Appends the table of what a recording has of a shipped suite, where that is most of its rows; else nothing, and false. */
 bool bench_of_recording(struct session *s, struct cmd_call *c, const struct recording *rec);
 
 #endif
