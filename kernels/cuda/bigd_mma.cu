@@ -6,8 +6,6 @@
  *            bits, so three products, big*big + big*small + small*big, are nearly one of f32, and faster than
  *            multiply-adds. Keys and columns are the 16 rows of a product, queries its 8 columns: each element of
  *            K and V is then wanted by one warp alone, which loads it into the very lane that multiplies it.
- *            With EXCHANGE=all a block sends its part of the scores to every block of the cluster, not to the
- *            owner of the row: all do the same softmax, and one trip to other blocks is saved.
  * @after     bigd_cluster
  * @unit      tensor
  * @dtypes    f32
@@ -18,7 +16,6 @@
  * @param     BC (16+16*(D<=4096)+32*(D<=2048)) [16..128]  key rows per tile
  * @param     CLUSTER (D<=512?8:16) [1..16] blocks of a cluster
  * @param     THREADS 256 [128..256]        threads of a block
- * @param     EXCHANGE owners|all           who adds up a row of scores: its owner, who sends P to all, or everybody
  * @param     MINBLOCKS 2 [1..2]            blocks that a multiprocessor's registers should hold
  * @param     PRODUCTS three|one            one: big parts alone, TF32 as it comes, which the check of f32 refuses
  * @threads   THREADS
@@ -26,12 +23,11 @@
  * @cluster   CLUSTER
  * @smem      dynamic Rs floor(THREADS/32/min(THREADS/32,BC/16))*BR*(BC+4)*4 type=f32 pitch=BC+4
  *            the warps' shares of the block's part of the scores
- * @smem      dynamic Ss CLUSTER*ceil(BR/(EXCHANGE==1?1:CLUSTER))*BC*4 type=f32 pitch=BC
+ * @smem      dynamic Ss CLUSTER*ceil(BR/CLUSTER)*BC*4 type=f32 pitch=BC
  *            all blocks' parts of the scores of this block's rows
  * @smem      dynamic Ps BR*(BC+16*(BC!=16))*4 type=f32 pitch=BC+16*(BC!=16)  exponentials
  * @smem      dynamic cs BR*4    type=f32           what outputs are multiplied by after a new maximum
- * @smem      dynamic ls BR*4    type=f32           sums of exponentials
- * @smem      dynamic barriers 16 type=u64          count the bytes of scores and of P that have come
+ * @smem      dynamic barriers 32 type=u64 count the bytes of scores and of P that have come, and who has read them
  * @traffic   read B*H*(tiles(BR,BC)*(min(THREADS/32,BC/16)*BR+2*BC)*D)*T write B*H*Sq*D*T
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
@@ -48,28 +44,23 @@ constexpr int SHARE_UNITS = (UNITS + SHARES - 1) / SHARES;
 constexpr int OUT_WARPS = WARPS < UNITS ? WARPS : UNITS, OUT_SHARES = WARPS / OUT_WARPS;
 constexpr int OUT_UNITS = (UNITS + OUT_WARPS - 1) / OUT_WARPS, OUT_TILES = (QUERY_TILES + OUT_SHARES - 1) / OUT_SHARES;
 
-constexpr bool TO_ALL = P_EXCHANGE == 1;
-constexpr int OWN = TO_ALL ? BR : (BR + CLUSTER - 1) / CLUSTER; // rows whose softmax this block does, at most
-constexpr int OWNERS = (BR + OWN - 1) / OWN;
-// A row of scores is a few lanes' business, four keys each.
-constexpr int LANES = BC / 4, ROUND_ROWS = THREADS / LANES, ROUNDS = (OWN + ROUND_ROWS - 1) / ROUND_ROWS;
+constexpr int OWN = (BR + CLUSTER - 1) / CLUSTER; // rows whose softmax this block does, at most, a warp for each
+constexpr int OWNERS = (BR + OWN - 1) / OWN, ROUNDS = (OWN + WARPS - 1) / WARPS;
+constexpr int LANES = BC / 4, TEAMS = 32 / LANES; // a lane has four keys of a row; teams of lanes divide the blocks
 // Pitches at which the eight rows of a fragment begin in different banks.
 constexpr int SHARE_PITCH = BC + 4, P_PITCH = BC == 16 ? 16 : BC + 16;
 
 // ---- Products in f32 by TF32 ------------------------------------------------------------------------
 
-// x = big + small but for its last bits, each with the 11 bits that tensor cores look at.
+// x = big + small but for the last bits. Tensor cores do not look at the last 13 bits of a float; without the half
+// that is added first all errors would have one sign.
 template <int N> struct Halves {
     unsigned big[N], small[N];
 
     __device__ void put(int i, float x)
     {
-#ifndef SPLIT_INT
-        asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(big[i]) : "f"(x));
-#else
-        big[i] = (__float_as_uint(x) + 0x1000) & 0xffffe000;
-#endif
-        small[i] = __float_as_uint(x - __uint_as_float(big[i]));
+        big[i] = __float_as_uint(x) + 0x1000;
+        small[i] = __float_as_uint(x - __uint_as_float(big[i] & 0xffffe000));
     }
 };
 // C (16 x 8) += A (16 x 8) B (8 x 8). With g = lane / 4 and t = lane % 4, a lane has of A (g, t) (g + 8, t) (g, t + 4)
@@ -80,45 +71,71 @@ __device__ inline void multiply_tf32(float (&c)[4], const unsigned (&a)[4], cons
         : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
-// The same in f32; what is small is added first.
-__device__ inline void multiply(float (&c)[4], const Halves<4> &a, const Halves<2> &b)
-{
-    if (P_PRODUCTS == 0) {
-        multiply_tf32(c, a.small, b.big);
-        multiply_tf32(c, a.big, b.small);
+// A sum of products in f32. Where a warp has few of them it is kept in three parts, which do not wait for each other.
+template <int SUMS> struct Sum {
+    static constexpr int PARTS = SUMS <= 2 ? 3 : 1;
+    float part[PARTS][4] = {};
+
+    __device__ void add(const Halves<4> &a, const Halves<2> &b)
+    {
+        if (P_PRODUCTS == 0) {
+            multiply_tf32(part[PARTS / 2], a.small, b.big);
+            multiply_tf32(part[PARTS - 1], a.big, b.small);
+        }
+        multiply_tf32(part[0], a.big, b.big);
     }
-    multiply_tf32(c, a.big, b.big);
-}
+    __device__ float operator[](int e) const
+    {
+        return PARTS == 1 ? part[0][e] : part[0][e] + (part[PARTS / 2][e] + part[PARTS - 1][e]);
+    }
+};
+using Score = Sum<QUERY_TILES>;
+using Output = Sum<OUT_UNITS * OUT_TILES>;
 
 // ---- Loads ------------------------------------------------------------------------------------------
 
 struct alignas(8) Two {
     float x[2];
 };
-// What is beyond the tensor is 0.
-template <class V> __device__ inline V load_if(bool valid, const elem *p)
+
+// Where this block's head is, and from one row to the next: 32 bits, whose product is one instruction.
+struct Head {
+    const elem *q, *k, *v;
+    int q_stride, k_stride, v_stride;
+
+    __device__ Head(const AttnArgs &a)
+    {
+        const long long b = batch_of_block(), h = head_of_block();
+        const long long kv = a.H == a.Hkv ? h : head_of_block() / (a.H / a.Hkv); // a division takes its time
+        q = a.q + b * a.q_stride[0] + h * a.q_stride[1];
+        k = a.k + b * a.k_stride[0] + kv * a.k_stride[1];
+        v = a.v + b * a.v_stride[0] + kv * a.v_stride[1];
+        q_stride = (int)a.q_stride[2], k_stride = (int)a.k_stride[2], v_stride = (int)a.v_stride[2];
+    }
+};
+// Row i, or the last one where there are no more: what comes of those is left out later.
+__device__ inline const elem *row_within(const elem *first, int i, int rows, int stride)
 {
-    V x = {};
-    if (valid)
-        x = *(const V *)p;
-    return x;
+    return first + (long long)min(i, rows - 1) * stride;
 }
 
 // V of a key tile, as a warp multiplies it: of each 16 columns a lane has 2g and 2g + 1, of each 16 keys 4t to 4t + 3.
 struct Values {
     Two x[OUT_UNITS][KEY_TILES][4];
 
-    __device__ void load(const AttnArgs &a, int k0, int column, int columns)
+    __device__ void load(const AttnArgs &a, const Head &head, int k0, int column)
     {
-        const int d = threadIdx.x % 32 / 4 * 2, key = k0 + threadIdx.x % 4 * 4;
+        const int d = column + threadIdx.x % 32 / 4 * 2, key = k0 + threadIdx.x % 4 * 4;
+        const elem *v = head.v + min(d, a.D - 2);
 #pragma unroll
-        for (int u = 0; u < OUT_UNITS; u++)
+        for (int i = 0; i < KEY_TILES; i++)
 #pragma unroll
-            for (int i = 0; i < KEY_TILES; i++)
+            for (int j = 0; j < 4; j++) {
+                const elem *row = row_within(v, key + i * 16 + j, a.Sk, head.v_stride); // P of keys beyond is 0
 #pragma unroll
-                for (int j = 0; j < 4; j++)
-                    x[u][i][j] = load_if<Two>(u * 16 + d < columns && key + i * 16 + j < a.Sk,
-                                              v_row(a, key + i * 16 + j) + column + u * 16 + d);
+                for (int u = 0; u < OUT_UNITS; u++) // columns beyond are nobody's
+                    x[u][i][j] = *(const Two *)(row + min(u * 16, max(0, a.D - 2 - d)));
+            }
     }
 };
 
@@ -126,16 +143,25 @@ struct Values {
 
 // S^T = K Q^T of one warp: 16 keys, all queries, its share of the columns. The order of columns within 16 is a sum's:
 // four neighbours of a lane are its columns t and t + 4 of two products.
-__device__ inline void add_scores(float (&s)[QUERY_TILES][4], const AttnArgs &a, int q0, int key, int column, int columns)
+__device__ inline void add_scores(Score (&s)[QUERY_TILES], const AttnArgs &a, const Head &head, int q0, int key, int column,
+                                  int end)
 {
-    const int g = threadIdx.x % 32 / 4, d = threadIdx.x % 4 * 4;
+    const int g = threadIdx.x % 32 / 4, d = column + threadIdx.x % 4 * 4;
     Four k[SHARE_UNITS][2];
 #pragma unroll
-    for (int u = 0; u < SHARE_UNITS; u++)
+    for (int i = 0; i < 2; i++) { // rows g and g + 8 are keys 2g and 2g + 1
+        const elem *row = row_within(head.k + d, key + 2 * g + i, a.Sk, head.k_stride);
 #pragma unroll
-        for (int i = 0; i < 2; i++) // rows g and g + 8 are keys 2g and 2g + 1
-            k[u][i] = load_if<Four>(u * 16 + d < columns && key + 2 * g + i < a.Sk,
-                                    k_row(a, key + 2 * g + i) + column + u * 16 + d);
+        for (int u = 0; u < SHARE_UNITS; u++) {
+            k[u][i] = {}; // a column beyond adds nothing
+            if (d + u * 16 < end)
+                k[u][i] = *(const Four *)(row + u * 16);
+        }
+    }
+    const elem *q[QUERY_TILES];
+#pragma unroll
+    for (int n = 0; n < QUERY_TILES; n++)
+        q[n] = row_within(head.q + min(d, a.D - 4), q0 + n * 8 + g, a.Sq, head.q_stride);
 #pragma unroll
     for (int u = 0; u < SHARE_UNITS; u++) {
         Halves<4> left[2];
@@ -146,20 +172,19 @@ __device__ inline void add_scores(float (&s)[QUERY_TILES][4], const AttnArgs &a,
                 left[step].put(i, k[u][i % 2].x[2 * step + i / 2]);
 #pragma unroll
         for (int n = 0; n < QUERY_TILES; n++) {
-            const int row = q0 + n * 8 + g;
-            const Four q = load_if<Four>(u * 16 + d < columns && row < a.Sq, q_row(a, row) + column + u * 16 + d);
+            const Four x = *(const Four *)(q[n] + min(u * 16, max(0, a.D - 4 - d)));
 #pragma unroll
             for (int step = 0; step < 2; step++) {
                 Halves<2> right;
-                right.put(0, q.x[2 * step]);
-                right.put(1, q.x[2 * step + 1]);
-                multiply(s[n], left[step], right);
+                right.put(0, x.x[2 * step]);
+                right.put(1, x.x[2 * step + 1]);
+                s[n].add(left[step], right);
             }
         }
     }
 }
 // The warp's shares as rows of queries.
-__device__ inline void store_share(float *Rs, const float (&s)[QUERY_TILES][4], int key)
+__device__ inline void store_share(float *Rs, const Score (&s)[QUERY_TILES], int key)
 {
     const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
 #pragma unroll
@@ -169,50 +194,56 @@ __device__ inline void store_share(float *Rs, const float (&s)[QUERY_TILES][4], 
             *(Two *)(Rs + (n * 8 + 2 * t + i) * SHARE_PITCH + key + 2 * g) = {s[n][i], s[n][i + 2]};
 }
 
-// What comes from other blocks: scores, and P (EXCHANGE=owners), or that scores have been read (all).
+// What comes from other blocks, scores of this block's rows and P, and that it has been read there.
 struct Barriers {
-    MemoryBarrier scores, p;
+    MemoryBarrier scores, p, scores_read, p_read;
 };
 
-// The block's part of the scores, summed up over its warps and sent to who wants them.
+// The block's part of the scores, summed up over its warps and sent to the owners of the rows.
 __device__ inline void send_scores(const float *Rs, const float *Ss, const Barriers &bar, int rank)
 {
-    constexpr int FOURS = BR * LANES, ITEMS = TO_ALL ? CLUSTER * FOURS : FOURS;
 #pragma unroll
-    for (int e = threadIdx.x; e < ITEMS; e += THREADS) {
-        const int row = e % FOURS / LANES, key = e % LANES * 4, to = TO_ALL ? e / FOURS : row / OWN;
-        Four sum = {};
+    for (int e = threadIdx.x; e < BR * LANES; e += THREADS) {
+        const int row = e / LANES, key = e % LANES * 4, owner = row / OWN;
+        Four sum = *(const Four *)(Rs + row * SHARE_PITCH + key);
 #pragma unroll
-        for (int share = 0; share < SHARES; share++) {
+        for (int share = 1; share < SHARES; share++) {
             const Four x = *(const Four *)(Rs + (share * BR + row) * SHARE_PITCH + key);
             for (int i = 0; i < 4; i++)
                 sum.x[i] += x.x[i];
         }
         const float *place = Ss + (rank * OWN + row % OWN) * BC + key;
-        send_there(in_block(shared_address(place), to), in_block(shared_address(&bar.scores), to), sum);
+        send_there(in_block(shared_address(place), owner), in_block(shared_address(&bar.scores), owner), sum);
     }
 }
 
 // ---- Softmax ----------------------------------------------------------------------------------------
 
-// What is kept of a row; all its lanes know it.
+// What the owner of a row keeps of it; the warp's lanes all know it.
 struct Row {
     float m = NEG_INF, l = 0.f; // m in powers of 2
 };
 
-// A lane's four keys of a row: parts added up, exponentials. Returns what outputs are multiplied by.
-__device__ inline float soften(Row &x, Four &p, const float *Ss, int own_row, int visible, float scale_log2e)
+// A lane's four keys of a row: blocks' parts added up, exponentials. Returns what outputs are multiplied by. After the
+// last tile both are divided by the sum, so that nobody else need know it.
+__device__ inline float soften(Row &x, Four &p, const float *Ss, int own_row, int visible, float scale_log2e, bool last)
 {
-    const int key = threadIdx.x % LANES * 4;
+    const int team = threadIdx.x % 32 / LANES, key = threadIdx.x % LANES * 4;
     p = {};
 #pragma unroll
-    for (int b = 0; b < CLUSTER; b++) {
-        const Four part = *(const Four *)(Ss + (b * OWN + own_row) * BC + key);
+    for (int b = 0; b < CLUSTER; b += TEAMS) {
+        Four part = {};
+        if (b + team < CLUSTER)
+            part = *(const Four *)(Ss + ((b + team) * OWN + own_row) * BC + key);
         for (int i = 0; i < 4; i++)
             p.x[i] += part.x[i];
     }
     float top = x.m;
+#pragma unroll
     for (int i = 0; i < 4; i++) {
+#pragma unroll
+        for (int step = LANES; step < 32; step *= 2)
+            p.x[i] += __shfl_xor_sync(FULL_WARP, p.x[i], step);
         p.x[i] = key + i < visible ? p.x[i] * scale_log2e : NEG_INF;
         top = fmaxf(top, p.x[i]);
     }
@@ -224,13 +255,16 @@ __device__ inline float soften(Row &x, Four &p, const float *Ss, int own_row, in
         sum += p.x[i] = exp2f(p.x[i] - base);
     x.m = top;
     x.l = x.l * correction + warp_sum<LANES>(sum);
-    return correction;
+    const float divided = last ? safe_inverse(x.l) : 1.f;
+    for (int i = 0; i < 4; i++)
+        p.x[i] *= divided;
+    return correction * divided;
 }
 
 // ---- Outputs ----------------------------------------------------------------------------------------
 
 // O^T += V^T P^T.
-__device__ inline void add_values(float (&o)[OUT_UNITS][OUT_TILES][4], const Values &v, const float *Ps, int query)
+__device__ inline void add_values(Output (&o)[OUT_UNITS][OUT_TILES], const Values &v, const float *Ps, int query)
 {
     const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
 #pragma unroll
@@ -253,97 +287,80 @@ __device__ inline void add_values(float (&o)[OUT_UNITS][OUT_TILES][4], const Val
                     left.put(e, v.x[u][i][2 * step + e / 2].x[e % 2]);
 #pragma unroll
                 for (int n = 0; n < OUT_TILES; n++)
-                    multiply(o[u][n], left, right[n][step]);
+                    o[u][n].add(left, right[n][step]);
             }
     }
 }
 
-extern "C" __global__ void __launch_bounds__(ATTN_THREADS, P_MINBLOCKS)
-    bigd_mma(const __grid_constant__ AttnArgs a)
+extern "C" __global__ void __launch_bounds__(ATTN_THREADS, P_MINBLOCKS) bigd_mma(const __grid_constant__ AttnArgs a)
 {
     float *Rs = (float *)(smem + SMEM_Rs), *Ss = (float *)(smem + SMEM_Ss), *Ps = (float *)(smem + SMEM_Ps);
-    float *cs = (float *)(smem + SMEM_cs), *ls = (float *)(smem + SMEM_ls);
+    float *cs = (float *)(smem + SMEM_cs);
     Barriers &bar = *(Barriers *)(smem + SMEM_barriers);
-    const int rank = cluster_rank(), warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+    const int rank = cluster_rank(), warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
     const int q0 = blockIdx.x / CLUSTER * BR, n_keys = visible_keys_of_tile(a, q0, BR);
     const int first = rank * COLS, end = min(first + COLS, a.D); // columns of the block
-    const int key_warp = warp % KEY_WARPS, share = warp / KEY_WARPS;
-    const int score_column = first + share * SHARE_UNITS * 16; // of this warp
+    const int share = warp / KEY_WARPS, score_column = first + share * SHARE_UNITS * 16; // of this warp
     const int out_column = first + warp % OUT_WARPS * OUT_UNITS * 16, out_query = warp / OUT_WARPS * OUT_TILES * 8;
+    const int first_row = rank * OWN, own_rows = max(0, min(OWN, BR - first_row));
 
     if (threadIdx.x == 0) {
-        // Beside the bytes: each block has read the P before; the owner of each row has read the scores.
-        barrier_make(&bar.scores, TO_ALL ? 1 : 1 + CLUSTER);
-        barrier_make(&bar.p, TO_ALL ? CLUSTER : 1 + BR);
+        barrier_make(&bar.scores, 1); // and the bytes
+        barrier_make(&bar.p, 1);
+        barrier_make(&bar.scores_read, BR);  // the owner of each row
+        barrier_make(&bar.p_read, CLUSTER); // each block
         publish_counters();
     }
     cluster_arrive_only(); // once all have come, all shared memory is there to be written
 
-    const int own_rows = TO_ALL ? BR : max(0, min(OWN, BR - rank * OWN)), first_row = TO_ALL ? 0 : rank * OWN;
+    const Head head(a);
     Row rows[ROUNDS];
-    float o[OUT_UNITS][OUT_TILES][4] = {}; // not yet divided by l
+    Output o[OUT_UNITS][OUT_TILES];
     int parity = 0;
 #pragma unroll 1
     for (int k0 = 0; k0 < n_keys; k0 += BC, parity ^= 1) {
+        const bool last = k0 + BC >= n_keys;
 #pragma unroll 1
-        for (int tile = key_warp; tile < KEY_TILES && share < SHARES; tile += KEY_WARPS) {
-            float s[QUERY_TILES][4] = {};
-            add_scores(s, a, q0, k0 + tile * 16, score_column, min(end - score_column, SHARE_UNITS * 16));
+        for (int tile = warp % KEY_WARPS; tile < KEY_TILES && share < SHARES; tile += KEY_WARPS) {
+            Score s[QUERY_TILES];
+            add_scores(s, a, head, q0, k0 + tile * 16, score_column, min(end, score_column + SHARE_UNITS * 16));
             store_share(Rs + share * BR * SHARE_PITCH, s, tile * 16);
         }
         Values v;
-        v.load(a, k0, out_column, min(end - out_column, OUT_UNITS * 16));
+        v.load(a, head, k0, out_column);
         if (k0 == 0)
             cluster_wait();
-        __syncthreads(); // all shares are there, and P of the tile before has been read
+        __syncthreads(); // all shares are there
         if (threadIdx.x == 0) {
             expect_sent(&bar.scores, CLUSTER * own_rows * BC * 4);
-            if (!TO_ALL)
-                expect_sent(&bar.p, (BR * BC + 2 * BR) * 4);
+            expect_sent(&bar.p, (BR * BC + (k0 > 0) * BR) * 4);
         }
-        if (!TO_ALL && threadIdx.x < OWNERS)
-            arrive_there(in_block(shared_address(&bar.scores), threadIdx.x));
-        if (TO_ALL && k0 > 0)
-            await_sent(&bar.p, parity ^ 1); // all blocks have read the scores before
+        if (k0 > 0)
+            await_sent(&bar.scores_read, parity ^ 1); // by the owners of all rows
         send_scores(Rs, Ss, bar, rank);
 
 #pragma unroll
         for (int round = 0; round < ROUNDS; round++) {
-            const int own_row = round * ROUND_ROWS + threadIdx.x / LANES, row = first_row + own_row;
-            const int first_of_warp = round * ROUND_ROWS + threadIdx.x / 32 * 32 / LANES;
-            if (first_of_warp >= own_rows)
+            const int own_row = round * WARPS + warp, row = first_row + own_row;
+            if (own_row >= own_rows)
                 continue;
             await_sent(&bar.scores, parity);
             Four p;
-            const float correction = soften(rows[round], p, Ss, min(own_row, OWN - 1), visible_keys(a, q0 + row) - k0,
-                                            a.scale * 1.4426950408889634f); // exp(x) = 2^(x log2 e)
-            const int lane = threadIdx.x % LANES;
-            float *place = Ps + row * P_PITCH + lane * 4;
-            if (TO_ALL && own_row < own_rows) {
-                *(Four *)place = p;
-                if (lane == 0)
-                    cs[row] = correction, ls[row] = rows[round].l;
-            }
-            if (!TO_ALL && own_row < own_rows) {
-#pragma unroll 4
-                for (int b = 0; b < CLUSTER; b++)
-                    send_there(in_block(shared_address(place), b), in_block(shared_address(&bar.p), b), p);
-                for (int b = lane; b < CLUSTER; b += LANES) {
-                    const unsigned barrier = in_block(shared_address(&bar.p), b);
-                    send_there(in_block(shared_address(cs + row), b), barrier, correction);
-                    send_there(in_block(shared_address(ls + row), b), barrier, rows[round].l);
-                }
-            }
-            __syncwarp(); // parts of the row have been read: there is room for those of the next tile
-            if (!TO_ALL && own_row < own_rows)
-                for (int b = lane; b < CLUSTER; b += LANES)
-                    arrive_there(in_block(shared_address(&bar.p), b));
+            const float correction = soften(rows[round], p, Ss, own_row, visible_keys(a, q0 + row) - k0,
+                                            a.scale * 1.4426950408889634f, last); // exp(x) = 2^(x log2 e)
+            if (k0 > 0)
+                await_sent(&bar.p_read, parity ^ 1); // by all blocks
+#pragma unroll
+            for (int b = lane / LANES; b < CLUSTER; b += TEAMS)
+                send_there(in_block(shared_address(Ps + row * P_PITCH + lane % LANES * 4), b),
+                           in_block(shared_address(&bar.p), b), p);
+            if (k0 > 0 && lane < CLUSTER)
+                send_there(in_block(shared_address(cs + row), lane), in_block(shared_address(&bar.p), lane), correction);
+            __syncwarp();
+            if (!last && lane < CLUSTER)
+                arrive_there(in_block(shared_address(&bar.scores_read), lane));
         }
-        __syncthreads(); // shares and parts have been read; with EXCHANGE=all P is there
-        if (!TO_ALL)
-            await_sent(&bar.p, parity);
-        else if (threadIdx.x < CLUSTER && k0 + BC < n_keys)
-            arrive_there(in_block(shared_address(&bar.p), threadIdx.x));
+        await_sent(&bar.p, parity);
         if (k0 > 0)
 #pragma unroll
             for (int n = 0; n < OUT_TILES; n++)
@@ -352,36 +369,37 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, P_MINBLOCKS)
                     const float correction = cs[min(out_query + n * 8 + 2 * t + e % 2, BR - 1)];
 #pragma unroll
                     for (int u = 0; u < OUT_UNITS; u++)
-                        o[u][n][e] *= correction;
+#pragma unroll
+                        for (int i = 0; i < Output::PARTS; i++)
+                            o[u][n].part[i][e] *= correction;
                 }
         add_values(o, v, Ps, out_query);
+        if (!last) {
+            __syncthreads(); // shares and P have been read
+            if (threadIdx.x < OWNERS)
+                arrive_there(in_block(shared_address(&bar.p_read), threadIdx.x));
+        }
     }
-    if (n_keys <= 0) { // nobody sends sums of rows without keys
+    if (n_keys <= 0)
         cluster_wait();
-        if (threadIdx.x < BR)
-            ls[threadIdx.x] = 0.f;
-        __syncthreads();
-    }
 
 #pragma unroll
     for (int n = 0; n < OUT_TILES; n++)
 #pragma unroll
         for (int i = 0; i < 2; i++) {
             const int row = out_query + n * 8 + 2 * t + i;
-            if (row >= min(BR, a.Sq - q0))
+            if (row >= min(BR, a.Sq - q0) || warp >= OUT_WARPS * OUT_SHARES)
                 continue;
-            const float inverse = safe_inverse(ls[row]);
+            elem *out = o_row(a, q0 + row) + out_column + 2 * g;
 #pragma unroll
-            for (int u = 0; u < OUT_UNITS; u++) {
-                const int d = out_column + u * 16 + 2 * g;
-                if (warp < OUT_WARPS * OUT_SHARES && d < end)
-                    *(Two *)(o_row(a, q0 + row) + d) = {o[u][n][i] * inverse, o[u][n][i + 2] * inverse};
-            }
+            for (int u = 0; u < OUT_UNITS; u++)
+                if (out_column + 2 * g + u * 16 < end)
+                    *(Two *)(out + u * 16) = {o[u][n][i], o[u][n][i + 2]};
         }
 #pragma unroll
     for (int round = 0; round < ROUNDS; round++) {
-        const int own_row = round * ROUND_ROWS + threadIdx.x / LANES, row = first_row + own_row;
-        if (own_row < own_rows && row < a.Sq - q0 && threadIdx.x % LANES == 0 && (!TO_ALL || rank == 0))
+        const int own_row = round * WARPS + warp, row = first_row + own_row;
+        if (own_row < own_rows && row < a.Sq - q0 && lane == 0)
             store_lse(a, q0 + row, rows[round].m * 0.6931471805599453f, rows[round].l); // ln 2: natural logarithms
     }
 }
