@@ -28,8 +28,9 @@ fa2_mma Sq=70 Sk=130 H=2 D=64 causal
 row_online S=40 H=4 Hkv=2 D=64 bf16 layout=bshd
 decode_splitkv Sq=2 Sk=300 H=4 Hkv=2 D=64
 decode_atomic Sq=2 Sk=300 H=4 Hkv=2 D=64
-decode_cluster Sq=2 Sk=300 H=4 Hkv=2 D=64
-splitkv_cluster S=100 H=2 D=64 causal
+decode_cluster,decode_tma Sq=2 Sk=300 H=4 Hkv=2 D=64
+splitkv_cluster,splitkv_columns,splitkv_wgmma S=100 H=2 D=64 causal
+fa2_mma_short Sq=70 Sk=50 H=4 Hkv=2 D=40 causal layout=bshd
 bigd_cluster S=40 H=2 D=512 f32 causal
 LIST
 

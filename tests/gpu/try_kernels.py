@@ -33,9 +33,9 @@ LADDER = ("naive row_full row_atomic row_online row_tile fa1_2022 qtile_seq qtil
           "splitkv_atomic fa_scalar wmma_serial wmma_shape wmma_stages wmma_split wmma_depth fused_scalar fused_wmma_qk "
           "fused_wmma_pv fused_warp_softmax "
           "fused_dyn_smem fused_vector_io fused_cp_async fused_warp_spec half2_tile "
-          "fa2_mma_plain fa2_mma_swizzle fa2_mma_async fa2_mma_rows fa2_mma_lazy fa2_mma_wide fa2_mma "
+          "fa2_mma_plain fa2_mma_swizzle fa2_mma_async fa2_mma_rows fa2_mma_lazy fa2_mma_wide fa2_mma fa2_mma_short "
           "fa3_wgmma fa3_warpspec fa3_pingpong fa3_overlap fa3_persistent decode_splitkv decode_atomic decode_paged "
-          "decode_cluster splitkv_cluster bigd_cluster bigd_mma bigd_split").split()
+          "decode_cluster decode_tma splitkv_cluster splitkv_columns splitkv_wgmma bigd_cluster bigd_mma bigd_split").split()
 ANY_ORDER = ("row_atomic",)  # sums whose order is not fixed: two runs may differ in the last bits
 HEAD_DIMS = (8, 40, 59, 64, 111, 128)  # multiples of 16, of 4 and of nothing
 
@@ -111,6 +111,13 @@ VARIANTS["decode_cluster"] = [({}, HALF, (32, 80, 192, 256)), ({"CLUSTER": 16}, 
 VARIANTS["splitkv_cluster"] = [({}, HALF, (32, 80, 96)), ({"BR": 64, "WARPS": 8}, HALF, (64, 128)), ({"CLUSTER": 8}, HALF, (64, 40)),
                                ({"CLUSTER": 3, "BR": 32}, HALF, (128,)), ({"WARPS": 1}, ("f16",), (64,)),
                                ({"KEYS": 16, "CLUSTER": 2}, HALF, (64, 128)), ({"WARPS": 16, "BR": 128}, HALF, (64,))]
+VARIANTS["decode_tma"] = VARIANTS["decode_cluster"]
+VARIANTS["splitkv_columns"] = [({}, HALF, (32, 96)), ({"WARPS": 1}, ("f16",), (64, 128)), ({"KEYS": 16}, HALF, (32, 64)),
+                               ({"WARPS": 5, "KEYS": 32}, HALF, (64, 128))]
+VARIANTS["splitkv_wgmma"] = [({}, HALF, (32, 80, 96)), ({"BC": 64, "GROUPS": 1}, HALF, (64, 128)), ({"BC": 64, "GROUPS": 4}, HALF, (64, 40)),
+                             ({"BC": 80, "GROUPS": 3}, ("f16",), (64,)), ({"GROUPS": 1}, HALF, (72, 128))]
+VARIANTS["fa2_mma_short"] = [({}, HALF, (32, 48)), ({"BC": 256, "BR": 32}, HALF, (64, 128)), ({"BC": 128}, HALF, (32, 80)),
+                             ({"BR": 16, "BC": 16}, ("f16",), (64,)), ({"BR": 128, "BC": 208}, ("f16",), (32,))]
 VARIANTS["bigd_cluster"] = [({}, F32, (512, 2048, 8192)), ({"BR": 32, "THREADS": 256}, F32, (64, 512)), ({"BR": 8, "BC": 32}, F32, (64, 1024)),
                             ({"CLUSTER": 3, "BR": 8}, F32, (100,)), ({"BR": 4, "BC": 128, "CLUSTER": 2}, F32, (60, 128))]
 VARIANTS["bigd_mma"] = [({}, F32, (512, 1024, 2048, 4096, 8192)), ({"EXCHANGE": 1}, F32, (100, 512, 2048, 8192)), ({"BR": 8, "CLUSTER": 3}, F32, (100, 60)),
@@ -142,6 +149,8 @@ def random_configurations(k, count=10):
             values[p.name] = rng.choice(steps)
         dtype, D = rng.choice(k.dtypes), rng.choice((16, 33, 48, 64, 80, 96, 128, 192, 256))
         shape = {"Sq": 1, "Sk": 2000, "B": 1, "H": 1, "Hkv": 1, "D": D}
+        if not descriptor.takes(k, values, dtype, shape):
+            shape["Sk"] = 16  # for short sequences
         if not descriptor.takes(k, values, dtype, shape):
             continue
         env = descriptor.environment(k, values, dtype, shape)
@@ -473,8 +482,11 @@ def run(names, count):
             rng = random.Random(f"{name} {values} {dtype} {D}")
             for n, shape in enumerate(cases(rng, count, D)):
                 layout = rng.choice(("bhsd", "bshd"))
-                if not descriptor.takes(k, values, dtype, shape):
-                    shape["Sq"] = min(shape["Sq"], 16)  # for a few queries
+                few = {**shape, "Sq": min(shape["Sq"], 16)}  # for a few queries
+                if not descriptor.takes(k, values, dtype, shape) and descriptor.takes(k, values, dtype, few):
+                    shape = few
+                while shape["Sk"] > 1 and not descriptor.takes(k, values, dtype, shape):
+                    shape["Sk"] = shape["Sk"] * 3 // 4  # for short sequences
                 sentence, ratio = check(k, values, dtype, shape, layout, number * 1000 + n)
                 total, failed, top = worst.get(dtype, (0, 0, 0.0))
                 # Ratios of a few elements say nothing.

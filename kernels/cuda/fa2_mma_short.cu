@@ -1,0 +1,157 @@
+/* fa2_mma_short.cu - many short sequences: all keys of a row at once.
+ *
+ * @name      fa2_mma_short
+ * @title     Short sequences: all keys at once, no loop and no running maximum
+ * @idea      Where a tile has room for all keys there is nothing to correct later: Q, K and V are asked for
+ *            before anything is waited for, a row's maximum is known before its first exponential, and O
+ *            begins at 0. What falls away are the loop, the rescaling and most of the registers, as a warp
+ *            has 16 rows: six blocks share a multiprocessor, and some multiply while others wait.
+ * @after     fa2_mma
+ * @unit      tensor
+ * @dtypes    f16 bf16
+ * @requires  sm >= 80 && D <= 128 && D % 8 == 0 && BR % 16 == 0 && BC % 16 == 0 && Sk <= BC
+ *            && max(BR, BC)*H*D <= 1073741824
+ * @param     BR 64 [16..128]    query rows per tile, 16 a warp
+ * @param     BC 64 [16..256]    key rows of the tile: Sk at most
+ * @threads   BR*2
+ * @grid      ceil(Sq/BR) H B
+ * @smem      dynamic Qs BR*D*T pitch=D swizzle=16  Q tile, swizzled; O on its way out
+ * @smem      dynamic Ks BC*D*T pitch=D swizzle=16  K tile, swizzled
+ * @smem      dynamic Vs BC*D*T pitch=D swizzle=16  V tile, swizzled
+ * @traffic   read B*H*(Sq*D*T+ceil(Sq/BR)*2*Sk*D*T) write B*H*Sq*D*T
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "mma.cuh"
+
+constexpr int BR = P_BR, BC = P_BC;
+constexpr int Q_BYTES = BR * ROW_BYTES, K_BYTES = BC * ROW_BYTES;
+
+__device__ void copy_tiles(const AttnArgs &a, int q0);
+__device__ void store_tile(const AttnArgs &a, unsigned char *out, int row0);
+
+extern "C" __global__ void __launch_bounds__(ATTN_THREADS)
+    fa2_mma_short(const __grid_constant__ AttnArgs a)
+{
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, t = lane % 4;
+    const LaneAddress q_lane(shared_address(smem + SMEM_Qs) + warp * 16 * ROW_BYTES, lane % 16, lane / 16); // for ldmatrix
+    const LaneAddress k_lane(shared_address(smem + SMEM_Ks), lane / 16 * 8 + lane % 8, lane / 8 % 2);
+    const LaneAddress v_lane(shared_address(smem + SMEM_Vs), lane % 16, lane / 16);
+    const int row0 = blockIdx.x * BR + warp * 16; // the warp's first row; this lane has parts of
+    const int row = row0 + lane / 4;              // row and row + 8, in columns 2t and 2t + 1 of every 8
+
+    copy_tiles(a, blockIdx.x * BR);
+    wait_copies<1>();
+    __syncthreads(); // Q and K are there
+
+    // S = Q K^T: 16 rows by BC keys.
+    float s[BC / 8][4] = {};
+#pragma unroll
+    for (int d = 0; d < CHUNKS; d += 2) {
+        unsigned q[4], k[4];
+        load_matrices(q, q_lane.at(0, d));
+#pragma unroll
+        for (int n = 0; n < BC / 16; n++) {
+            load_matrices(k, k_lane.at(n, d));
+            multiply(s[2 * n], q, k[0], k[1]);
+            multiply(s[2 * n + 1], q, k[2], k[3]);
+        }
+    }
+
+    // Mask, only where the first row of the warp does not see the whole tile.
+    if (BC > visible_keys(a, row0))
+#pragma unroll
+        for (int e = 0; e < 4; e++) {
+            const int n_visible = visible_keys(a, row + e / 2 * 8) - 2 * t - e % 2;
+#pragma unroll
+            for (int n = 0; n < BC / 8; n++)
+                if (n * 8 >= n_visible)
+                    s[n][e] = NEG_INF;
+        }
+
+    // P = 2^(S - m), and its sums.
+    const float scale_log2e = a.scale * 1.4426950408889634f; // exp(x) = 2^(x log2 e)
+    float m[2] = {NEG_INF, NEG_INF}, l[2] = {};
+#pragma unroll
+    for (int r = 0; r < 2; r++) {
+#pragma unroll
+        for (int n = 0; n < BC / 8; n++)
+            m[r] = fmaxf(m[r], fmaxf(s[n][2 * r], s[n][2 * r + 1]));
+        m[r] = warp_max<4>(m[r]); // four lanes share a row
+        // A row without a key has m = -inf, and -inf - -inf is no number.
+        const float base = m[r] == NEG_INF ? 0.f : m[r] * scale_log2e;
+#pragma unroll
+        for (int n = 0; n < BC / 8; n++)
+#pragma unroll
+            for (int e = 2 * r; e < 2 * r + 2; e++)
+                l[r] += s[n][e] = exp2_fast(s[n][e] * scale_log2e - base);
+        l[r] = warp_sum<4>(l[r]);
+    }
+
+    wait_copies<0>();
+    __syncthreads(); // V is there
+
+    // O = P V: neighbouring tiles of scores are the left side.
+    float o[ATTN_D / 8][4] = {};
+#pragma unroll
+    for (int j = 0; j < BC / 16; j++) {
+        unsigned p[4], v[4];
+        for (int h = 0; h < 4; h++)
+            p[h] = pack(s[2 * j + h / 2][h % 2 * 2], s[2 * j + h / 2][h % 2 * 2 + 1]);
+#pragma unroll
+        for (int d = 0; d < CHUNKS; d += 2) {
+            load_matrices_transposed(v, v_lane.at(j, d));
+            multiply(o[d], p, v[0], v[1]);
+            multiply(o[d + 1], p, v[2], v[3]);
+        }
+    }
+
+    // The division; O goes out through the warp's own rows of Qs, which it has read.
+    unsigned char *out = smem + SMEM_Qs + warp * 16 * ROW_BYTES;
+#pragma unroll
+    for (int r = 0; r < 2; r++) {
+        if (t == 0 && row + 8 * r < a.Sq)
+            store_lse(a, row + 8 * r, m[r] * a.scale, l[r]);
+        const float inverse = safe_inverse(l[r]);
+#pragma unroll
+        for (int n = 0; n < ATTN_D / 8; n++)
+            *(unsigned *)(out + swizzled(lane / 4 + r * 8, n) + t * 4) = pack(o[n][2 * r] * inverse, o[n][2 * r + 1] * inverse);
+    }
+    __syncwarp();
+    store_tile(a, out, row0);
+}
+
+// All copies of the block, K's in front of V's: two groups.
+__device__ inline void copy_tiles(const AttnArgs &a, int q0)
+{
+    int kv_head = head_of_block();
+    if (a.H != a.Hkv) // two divisions, in front of the first copy
+        kv_head /= a.H / a.Hkv;
+    const elem *k = a.k + batch_of_block() * a.k_stride[0] + kv_head * a.k_stride[1];
+    const elem *v = a.v + batch_of_block() * a.v_stride[0] + kv_head * a.v_stride[1];
+    copy_tile_async<BR, ATTN_THREADS>(shared_address(smem + SMEM_Qs), q_row(a, q0), a.q_stride[2], a.Sq - q0, a.D);
+    copy_tile_async<BC, ATTN_THREADS>(shared_address(smem + SMEM_Ks), k, a.k_stride[2], a.Sk, a.D);
+    commit_copies();
+    copy_tile_async<BC, ATTN_THREADS>(shared_address(smem + SMEM_Vs), v, a.v_stride[2], a.Sk, a.D);
+    commit_copies();
+}
+
+// A warp's 16 rows, 16 bytes a lane.
+__device__ inline void store_tile(const AttnArgs &a, unsigned char *out, int row0)
+{
+#pragma unroll
+    for (int e = threadIdx.x % 32; e < 16 * CHUNKS; e += 32) {
+        const int r = e / CHUNKS, c = e % CHUNKS;
+        if (row0 + r < a.Sq && c * CHUNK < a.D)
+            *(Vec<CHUNK> *)(o_row(a, row0 + r) + c * CHUNK) = *(const Vec<CHUNK> *)(out + swizzled(r, c));
+    }
+}
+
+/* Cost: at B=64, H=24, S=64, D=32 25 MB in and out of the L2 cache, 4.6 us at 5.5 TB/s; exponentials 1.5, products 1.2,
+ *   and 1536 blocks take 1.7 us to begin and end if they are empty: what counts is that all of it goes on side by side.
+ *   A warp with 32 rows, as in fa2_mma, holds 167 registers a lane, with 16 and no correction 63: 8 blocks an SM for 6
+ *   of half as many warps.
+ * Measured (H200, f16, us, L2 hot, graphs of 20 launches; fa2_mma at its best and the best of PyTorch's backends in the same
+ *   run): B=64 H=24 S=64 D=32 7.3 (10.0, 19.9), B=8 H=4 S=128 D=64 BR=32 BC=128 3.1 (4.7, 5.5).
+ * Limits: Sk up to 256; BC is to follow the longest, as empty tiles of keys are multiplied, too. One query tile is one
+ *   block: one head of a few hundred rows is for splitkv_columns.
+ * Next: fa3_wgmma for long sequences. */
