@@ -13,7 +13,7 @@
  * @arch      90
  * @requires  sm == 90 && Sq <= 16 && D <= 256 && D % 8 == 0
  * @param     WARPS (D<=128?8:4) [1..8]  warps of a block, each with keys of its own
- * @param     STAGES 3 [2..8]      steps of 16 keys that a warp has under way
+ * @param     STAGES 2 [2..8]      steps of 16 keys that a warp has under way
  * @param     BLOCKS 128 [1..4096] clusters grow up to this many blocks: one a multiprocessor, nearly
  * @param     CLUSTER 0 [0..16]    blocks of a cluster; 0: a power of 2, at most 8, that follows BLOCKS
  * @threads   32*WARPS
@@ -315,7 +315,8 @@ __device__ inline int cluster_number()
 }
 
 extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
-    decode_tma(const __grid_constant__ AttnArgs a, const __grid_constant__ TensorMap k_map, const __grid_constant__ TensorMap v_map)
+    decode_tma(const __grid_constant__ AttnArgs a, const __grid_constant__ TensorMap k_map,
+               const __grid_constant__ TensorMap v_map)
 {
     const int rank = cluster_rank(), blocks = cluster_blocks(), warp = threadIdx.x / 32;
     int key = (rank * WARPS + warp) * KEYS; // steps go round the warps of a block and the blocks of the cluster
@@ -367,10 +368,11 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
 /* Cost: K and V once. Until the first bytes are asked for: 90 instructions, two barriers of a warp to make and the
  *   tensor map, which the copy engine reads first.
  * Measured (H200, f16, 32 heads over 8, D=128, one query, us, L2 cold, one run; decode_cluster and PyTorch's cuDNN; a plain
- *   read of as many bytes): 8 MB 9.2 (10.3, 14.9; 6.1), 34 MB 14.8 (17.1, 19.2; 11.7), 134 MB with WARPS=4 CLUSTER=6 38.6 (39.7,
- *   40.3; 33.3), B=64 Sk=2k, 537 MB, with WARPS=4 127.0 (128.6, 127.6; 120.8).
- *   Rows asked for by the lanes, one bulk copy each (cp.async.bulk without a map, rows padded): 10.2 at 8 MB, where boxes take 9.2,
- *   as the copies of 32 lanes leave one after another.
+ *   read of as many bytes): 8 MB 9.1 (10.6, 12.6; 6.1), 34 MB 14.8 (16.9, 19.7; 11.7), 134 MB with WARPS=4 CLUSTER=6 37.3
+ *   (39.7, 40.9; 33.3), 268 MB with STAGES=3 65.8 (67.3, 70.8; 61.8), B=64 Sk=2k, 537 MB, with WARPS=4 125.6 (128.6, 127.7;
+ *   120.8), B=1 Sk=128k 125.5 (128.9, 130.1; 120.8). With STAGES=3 9.9, 15.1, 38.3, -, 127.2, 126.5.
+ *   Rows asked for by the lanes, one bulk copy each (cp.async.bulk without a map, rows padded): 10.2 at 8 MB, where boxes
+ *   took 9.2, as the copies of 32 lanes leave one after another.
  * Limits: those of decode_cluster for clusters. At 32 heads of K and V and B=1 WARPS=4 CLUSTER=6 beats the defaults, at
- *   B=64 WARPS=4. Between a plain read of 134 MB, 33.3 us, and this are the parts' trip and blocks that end at different times.
+ *   B=64 WARPS=4. Between a plain read and this are the parts' trip and blocks that end at different times.
  * Next: not written yet: a cluster's steps dealt out as they are done. */

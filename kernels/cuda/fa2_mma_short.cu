@@ -24,12 +24,15 @@
 #include "mma.cuh"
 
 constexpr int BR = P_BR, BC = P_BC;
-constexpr int Q_BYTES = BR * ROW_BYTES, K_BYTES = BC * ROW_BYTES;
+// Blocks that an SM's registers are to suffice for: scores, outputs, and 36 more a lane.
+constexpr int LANE = BC / 2 + ATTN_D / 2 + 36, BLOCKS = 65536 / (ATTN_THREADS * LANE) > 0 ? 65536 / (ATTN_THREADS * LANE) : 1;
 
 __device__ void copy_tiles(const AttnArgs &a, int q0);
 __device__ void store_tile(const AttnArgs &a, unsigned char *out, int row0);
+__device__ float inverse_fast(float x);
+__device__ float log_fast(float x);
 
-extern "C" __global__ void __launch_bounds__(ATTN_THREADS)
+extern "C" __global__ void __launch_bounds__(ATTN_THREADS, BLOCKS)
     fa2_mma_short(const __grid_constant__ AttnArgs a)
 {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, t = lane % 4;
@@ -109,9 +112,9 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS)
     unsigned char *out = smem + SMEM_Qs + warp * 16 * ROW_BYTES;
 #pragma unroll
     for (int r = 0; r < 2; r++) {
-        if (t == 0 && row + 8 * r < a.Sq)
-            store_lse(a, row + 8 * r, m[r] * a.scale, l[r]);
-        const float inverse = safe_inverse(l[r]);
+        if (t == 0 && row + 8 * r < a.Sq && a.lse)
+            a.lse[row_number(a, row + 8 * r)] = m[r] * a.scale + log_fast(l[r]);
+        const float inverse = l[r] == 0.f ? 0.f : inverse_fast(l[r]); // 0: a row without a key
 #pragma unroll
         for (int n = 0; n < ATTN_D / 8; n++)
             *(unsigned *)(out + swizzled(lane / 4 + r * 8, n) + t * 4) = pack(o[n][2 * r] * inverse, o[n][2 * r + 1] * inverse);
@@ -135,6 +138,20 @@ __device__ inline void copy_tiles(const AttnArgs &a, int q0)
     commit_copies();
 }
 
+// To 1 ulp and 2^-22, by the special function unit alone; l is at least 1, or 0.
+__device__ inline float inverse_fast(float x)
+{
+    float y;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+__device__ inline float log_fast(float x)
+{
+    float y;
+    asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y * 0.69314718055994531f;
+}
+
 // A warp's 16 rows, 16 bytes a lane.
 __device__ inline void store_tile(const AttnArgs &a, unsigned char *out, int row0)
 {
@@ -148,8 +165,8 @@ __device__ inline void store_tile(const AttnArgs &a, unsigned char *out, int row
 
 /* Cost: at B=64, H=24, S=64, D=32 25 MB in and out of the L2 cache, 4.6 us at 5.5 TB/s; exponentials 1.5, products 1.2,
  *   and 1536 blocks take 1.7 us to begin and end if they are empty: what counts is that all of it goes on side by side.
- *   A warp with 32 rows, as in fa2_mma, holds 167 registers a lane, with 16 and no correction 63: 8 blocks an SM for 6
- *   of half as many warps.
+ *   A warp with 32 rows, as in fa2_mma, holds 167 registers a lane, with 16 and no correction 79: six blocks of four warps
+ *   an SM for six of two. Left to itself the compiler makes it 63 and puts one product after another: 8.0 us.
  * Measured (H200, f16, us, L2 hot, graphs of 20 launches; fa2_mma at its best and the best of PyTorch's backends in the same
  *   run): B=64 H=24 S=64 D=32 7.3 (10.0, 19.9), B=8 H=4 S=128 D=64 BR=32 BC=128 3.1 (4.7, 5.5).
  * Limits: Sk up to 256; BC is to follow the longest, as empty tiles of keys are multiplied, too. One query tile is one

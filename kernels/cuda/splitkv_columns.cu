@@ -225,8 +225,9 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
  *   barrier of the block, 8 parts to add up, a store. A block reads 48 KB, where all columns of V would make it 64:
  *   an SM takes in some 60 bytes a cycle, so that this is a third of a microsecond. Scores are computed D/32 times.
  * Measured (H200, f16, D=64, us, L2 hot, graphs of 20 launches; splitkv_cluster at its best and the best of PyTorch's
- *   backends in the same run): S=64 2.42 (3.09, 4.92), S=128 2.56 (3.56, 5.04), S=256 3.31 (4.12, 6.49), S=512
- *   4.69 (5.49, 8.82).
- * Limits: 32 keys a warp and 16 warps: Sk up to 512, at D=128 256. WARPS beyond what Sk needs cost their start.
+ *   backends in the same run): S=64 WARPS=4 KEYS=16 2.41 (3.09, 4.93), S=128 2.67 (3.56, 5.00), S=256 3.31
+ *   (4.12, 6.46), S=512 4.39 (5.49, 8.89); D=128 S=64 2.65 (4.29, 5.23), S=256 4.31 (6.41, 8.06). Its keys split over
+ *   clusters of 2 in place of the columns: S=256 3.79, S=512 5.55.
+ * Limits: 32 keys a warp and 16 warps: Sk up to 512, at D=128 256. WARPS beyond what Sk needs cost 0.02 to 0.1 us.
  *   A key is read for 16 rows and once for each 32 columns: for one head or a few.
  * Next: splitkv_wgmma reads a key once for 64 rows. */

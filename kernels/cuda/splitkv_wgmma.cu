@@ -28,13 +28,14 @@
  *            align=1024 pitch=64 rows=BC swizzle=16  and a V tile
  * @smem      dynamic parts GROUPS*64*(D+8)*4 type=f32 pitch=D+8 rows=64  outputs of the warpgroups
  * @smem      dynamic ends 2*64*GROUPS*4 type=f32 pitch=64 rows=GROUPS    their maxima and sums of exponentials
- * @smem      dynamic barriers (1+2*GROUPS)*8 type=u64                    Q is here; K and V of each warpgroup
+ * @smem      dynamic barriers (2+2*GROUPS)*8 type=u64  Q is here, K and V of each warpgroup; all have read
  * @traffic   read B*H*ceil(Sq/64)*(64*D+ceil(Sk/(BC*GROUPS))*BC*GROUPS*2*D)*T write B*H*Sq*D*T
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cluster.cuh"
 #include "hopper.cuh"
 #include "parts.cuh"
+#include "send.cuh"
 
 constexpr int BR = 64, BC = P_BC, GROUPS = P_GROUPS;
 constexpr int PITCH = ATTN_D + 8; // of the parts: rows begin 8 banks apart
@@ -44,6 +45,7 @@ struct Barriers {
     struct {
         MemoryBarrier k_here, v_here;
     } of[GROUPS];
+    MemoryBarrier all_read; // by the warps of the cluster
 };
 struct alignas(8) Two {
     float x[2];
@@ -51,13 +53,13 @@ struct alignas(8) Two {
 
 // ---- The step --------------------------------------------------------------------------------------
 
-// Scores become P = 2^(s - m), and their sums; m in powers of 2. All keys of the row are here, so nothing follows.
+// Scores become P = 2^(s - m), and this lane's sums; m in powers of 2. All keys of the row are here, so nothing follows.
 struct Ends {
-    float m[2], l[2];
+    float m[2], sum[4] = {}; // by e of s[4n + e]
 
     __device__ Ends(float (&s)[BC / 2], float scale_log2e)
     {
-        float top[4] = {NEG_INF, NEG_INF, NEG_INF, NEG_INF}, sum[4] = {}; // by e of s[4n + e]
+        float top[4] = {NEG_INF, NEG_INF, NEG_INF, NEG_INF};
 #pragma unroll
         for (int i = 0; i < BC / 2; i++)
             top[i % 4] = fmaxf(top[i % 4], s[i]);
@@ -70,9 +72,6 @@ struct Ends {
 #pragma unroll
         for (int i = 0; i < BC / 2; i++)
             sum[i % 4] += s[i] = exp2_fast(s[i] * scale_log2e - base[i % 4 / 2]);
-#pragma unroll
-        for (int r = 0; r < 2; r++)
-            l[r] = warp_sum<4>(sum[2 * r] + sum[2 * r + 1]);
     }
 };
 
@@ -89,19 +88,25 @@ __device__ inline float *part(int group)
 }
 
 // `row` and row + 8 are this lane's.
-__device__ inline void leave_part(const float (&o)[COLUMNS / 2], const Ends &end, int group, int row)
+__device__ inline void leave_ends(const Ends &end, int group, int row)
 {
-    const int t = threadIdx.x % 4;
 #pragma unroll
     for (int r = 0; r < 2; r++) {
-        if (t == 0) {
+        const float l = warp_sum<4>(end.sum[2 * r] + end.sum[2 * r + 1]);
+        if (threadIdx.x % 4 == 0) {
             ends(group)[row + 8 * r] = end.m[r];
-            ends(group + GROUPS)[row + 8 * r] = end.l[r];
+            ends(group + GROUPS)[row + 8 * r] = l;
         }
+    }
+}
+__device__ inline void leave_part(const float (&o)[COLUMNS / 2], int group, int row)
+{
+#pragma unroll
+    for (int r = 0; r < 2; r++)
 #pragma unroll
         for (int n = 0; n < ATTN_D / 8; n++)
-            *(Two *)(part(group) + (row + 8 * r) * PITCH + n * 8 + 2 * t) = {o[4 * n + 2 * r], o[4 * n + 2 * r + 1]};
-    }
+            *(Two *)(part(group) + (row + 8 * r) * PITCH + n * 8 + threadIdx.x % 4 * 2) = {o[4 * n + 2 * r],
+                                                                                    o[4 * n + 2 * r + 1]};
 }
 
 // This block's slice of the tile's outputs: four columns a thread, over all warpgroups of all blocks, in their order.
@@ -153,11 +158,15 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS)
     if (threadIdx.x == 0) {
         for (int i = 0; i < 1 + 2 * GROUPS; i++)
             barrier_make(&bar.q_here + i, 1);
+        barrier_make(&bar.all_read, blocks * GROUPS * 4);
         publish_barriers();
     }
     __syncthreads();
     if (threadIdx.x % 128 == 0) {
-        const int head = head_of_block(), batch = batch_of_block(), kv_head = head / (a.H / a.Hkv);
+        const int head = head_of_block(), batch = batch_of_block();
+        int kv_head = head;
+        if (a.H != a.Hkv) // two divisions, in front of the first copy
+            kv_head /= a.H / a.Hkv;
         if (group == 0)
             fetch_tile<BR>(Qs, q_map, q0, head, batch, &bar.q_here);
         fetch_tile<BC>(Ks, k_map, key, kv_head, batch, &bar.of[group].k_here);
@@ -182,13 +191,19 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS)
     begin_products();
     start_outputs<BC>(o, p, Vs);
     commit_products();
+    leave_ends(end, group, row); // meanwhile
     await_products<0>(o);
-    leave_part(o, end, group, row);
+    leave_part(o, group, row);
     cluster_arrive();
     cluster_wait();
     add_up(a, q0, rank, blocks);
-    cluster_arrive(); // what others read of this block stays until they have it
-    cluster_wait();
+
+    // What others read of this block stays until they have it: an arrival of each warp, which needs no fence.
+    __syncwarp();
+    if (threadIdx.x % 32 < blocks)
+        arrive_there(in_block(shared_address(&bar.all_read), threadIdx.x % 32));
+    if (threadIdx.x == 0)
+        await(&bar.all_read, 0);
 }
 
 /* Cost: at H=8, S=512, D=64 128 blocks of two warpgroups, clusters of two: a warpgroup multiplies 64 x 128 x 64 twice,
@@ -196,7 +211,8 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS)
  *   head's K and V once for 64 rows: 8.4 MB, 1.5 us at 5.5 TB/s, where 16 rows would make it 34 MB. A meeting of the
  *   cluster whose arrival releases what was written is 0.2 us, the trip to the neighbour and the meeting after it 0.4.
  * Measured (H200, f16, D=64, us, L2 hot, graphs of 20 launches; splitkv_cluster at its best, fa3_wgmma BR=64 BC=64 and
- *   the best of PyTorch's backends in the same run): H=8 S=512 5.24 (7.93, 7.82, 9.14), S=512 BC=64 GROUPS=1 4.8 (5.49, -, 8.82).
+ *   the best of PyTorch's backends in the same run): H=8 S=512 5.24 (7.93, 7.82, 9.14), S=512 BC=64 GROUPS=1 4.8 (5.49,
+ *   -, 8.82). With the sums of a row before P V in place of beside it and a fence at the end 5.72 and 5.2.
  *   Copies by cp.async, 12 of 16 bytes a lane, in place of the copy engine: 5.97 at H=8 S=512, as 300 instructions stand
  *   in front of the last one and 150 with the copy engine.
  * Limits: clusters of 8 blocks: Sk up to 2048 with the defaults. With 128 blocks or more of 64 rows the keys need not be
