@@ -47,7 +47,7 @@
 
 enum {
     HAZARD_LANES_OF_WARP = 32,
-    HAZARD_THREADS_MAX = 4096,       /* of a cluster, with agents */
+    HAZARD_THREADS_MAX = 8192,       /* of a cluster, with agents */
     HAZARD_SHARED_MAX = 4 << 20,     /* bytes of a block's shared memory */
     HAZARD_INSN_MAX = (1 << 20) - 1, /* instructions from here on are all called by this number */
     HAZARD_BARRIERS = 256,           /* 16 of each block of a cluster */

@@ -18,7 +18,7 @@ struct record {
     uint32_t block; /* + 1; 0: none */
     uint32_t clock;
     uint32_t insn : 20, act : 3, collective : 1;
-    uint32_t slot : 12, access : 20; /* which of its block's: lanes of one have the same */
+    uint32_t slot : 13, access : 19; /* which of its block's: lanes of one have the same */
 };
 struct global_cell {
     struct record is[RECORDS]; /* the first is the last write, if there was one */

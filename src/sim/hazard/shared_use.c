@@ -16,7 +16,7 @@
 #include "sim/hazard/block.h"
 
 /* A plain write: clock 28, instruction 20, who 11 (a slot, that of its copies), whether the whole warp did it. */
-enum { INSN_BITS = 20, WHO_BITS = 13 };
+enum { INSN_BITS = 20, WHO_BITS = 14 };
 struct writing {
     uint32_t clock, insn, who;
     bool collective;
@@ -36,7 +36,7 @@ static struct writing unpack(uint64_t x)
                             .collective = x & 1};
 }
 
-enum { WARP_BITS = 8, MANY = (1 << WARP_BITS) - 1, EPOCH_MAX = (1 << (32 - WARP_BITS)) - 2 };
+enum { WARP_BITS = 9, MANY = (1 << WARP_BITS) - 1, EPOCH_MAX = (1 << (32 - WARP_BITS)) - 2 };
 _Static_assert((int)WARPS_MAX < (int)MANY && 2 * (int)HAZARD_THREADS_MAX <= 1 << WHO_BITS,
                "warps, lanes and their copies");
 #define ALWAYS UINT32_MAX /* the epoch of a copy: a barrier alone does not order it */
