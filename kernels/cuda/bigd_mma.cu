@@ -12,12 +12,12 @@
  * @arch      90
  * @requires  sm == 90 && D <= 8192 && D % 4 == 0 && BR % 8 == 0 && BC >= 16 && BC == pow2ceil(BC)
  *            && THREADS == pow2ceil(THREADS) && BC*ceil(D/(16*CLUSTER)) <= 4*THREADS
- * @param     BR 16 [8..64]                 query rows per tile
- * @param     BC (16+16*(D<=4096)+32*(D<=2048)) [16..128]  key rows per tile
- * @param     CLUSTER (D<=512?8:16) [1..16] blocks of a cluster
- * @param     THREADS 256 [128..256]        threads of a block
- * @param     MINBLOCKS 2 [1..2]            blocks that a multiprocessor's registers should hold
- * @param     PRODUCTS three|one            one: big parts alone, TF32 as it comes, which the check of f32 refuses
+ * @param     BR (8+8*(D<=4096)+16*(D<=2048)-16*(D<=512)) [8..64] query rows per tile
+ * @param     BC (16+16*(D<=4096)+32*(D<=2048)) [16..128] key rows per tile
+ * @param     CLUSTER (D<=2048?8:16) [1..16] blocks of a cluster
+ * @param     THREADS 256 [128..256]         threads of a block
+ * @param     MINBLOCKS (D<=512?2:1) [1..2]  blocks that a multiprocessor's registers should hold
+ * @param     PRODUCTS three|one             one: big parts alone, TF32 as it comes, which the check of f32 refuses
  * @threads   THREADS
  * @grid      ceil(Sq/BR)*CLUSTER H B
  * @cluster   CLUSTER
@@ -403,3 +403,19 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, P_MINBLOCKS) bigd_mma
             store_lse(a, q0 + row, rows[round].m * 0.6931471805599453f, rows[round].l); // ln 2: natural logarithms
     }
 }
+
+/* Cost: 3/8 of a product of TF32 for each multiply-add of f32, beside it two or three instructions for each element
+ *   that is taken apart: of K and V once, of Q by every warp that has other keys, of P by every warp with other columns.
+ *   Nothing of K and V passes through shared memory, so no barrier stands between a load and its product. Two trips
+ *   to other blocks a key tile, as in bigd_cluster; a launch of one key tile sends nothing but scores and P.
+ * Measured (H200, f32, B=1, us, L2 hot, graphs of 20, one interleaved run; bigd_cluster in the same): H=4 S=64 D=512
+ *   6.0 (6.9), D=2048 11.7 (14.0; with BR=64 CLUSTER=16, and 12.2 with BR=32 CLUSTER=8), H=2 S=32 D=4096 5.8 (8.2),
+ *   H=1 S=16 D=8192 5.6 (8.8). That was the form before today's, which sent sums of rows and arrivals in every launch.
+ *   Big parts by cvt.rna.tf32 in place of an addition: 3 to 13 per cent slower. Every part of the scores to every block,
+ *   which all do the same softmax, so that one trip is saved: 5 to 22 per cent slower.
+ * Precision: f32 but for the last bits: 0.14 to 1.1 times the largest error of a plain f32 evaluation (simulated; cores
+ *   add up with fewer bits: 0.3 to 1.9 times its rms on the H200, before parts of a sum were apart). PRODUCTS=one: 280 to
+ *   990 times.
+ * Limits: the roof of the plan is TF32's, of which three products leave a third. A query tile reads all of K and V, so long
+ *   Sq is for matrix products; V of a key tile must fit registers (@requires).
+ * Next: not written yet: Q taken apart once for all warps; clusters that share K and V by multicast. */
