@@ -27,8 +27,8 @@ is "without a GPU it shows what is recorded" [ "$rc" -eq 0 ]
 is "  with its origin" says "$out" '^Prefill, D=128, 16k tokens \| recorded \| NVIDIA H200 \| 20[0-9-]+'
 is "  clocks and checks" says "$out" '^B=4 S=4k +cold +fa3_[a-z]+ .* 1[0-9]{3} .* ([0-9]+) of \1$'
 is "  and means" says "$out" '^L2 cold: geometric mean [0-9.]+ of [0-9]+ ratios, lowest [0-9.]+ at B='
-run bench limit h200 only=Decode --json
-is "as JSON" says "$out" '"section":"Decode, 32 query heads"'
+run bench limit h200 "only=D=128, 16k" --json
+is "as JSON" says "$out" '"section":"Prefill, D=128, 16k tokens"'
 is "  with the ratio" says "$(printf '%s' "$out" | tr -d '\n')" '"ratio":[0-9.]+,"ratio_lo"'
 
 # ---- a suite of one's own, in pieces ----
