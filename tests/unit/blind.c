@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "blind.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,13 +181,14 @@ static bool is_seen(const struct row_job *j, int64_t key)
     return j->fault == BLIND_STRICT_CAUSAL ? key < last : key <= last;
 }
 
-/* Element d of a key's value. */
-static double value_of(const struct row_job *j, const float *values, int64_t key, int64_t d)
+/* A key's value: every `step`th number from here on. */
+static const float *values_of(const struct row_job *j, const float *values, int64_t key,
+                              int64_t *step)
 {
-    const int64_t Sk = j->b->p.shape.Sk;
-    if (j->fault == BLIND_V_TRANSPOSED) /* the head's Sk x D as if they were D x Sk */
-        return (double)kv_row(j, values, 0)[d * Sk + key];
-    return (double)kv_row(j, values, key)[d];
+    const bool transposed =
+        j->fault == BLIND_V_TRANSPOSED; /* the head's Sk x D as if they were D x Sk */
+    *step = transposed ? j->b->p.shape.Sk : 1;
+    return transposed ? kv_row(j, values, 0) + key : kv_row(j, values, key);
 }
 
 static double power_of(const struct row_job *j, double x)
@@ -194,15 +196,18 @@ static double power_of(const struct row_job *j, double x)
     return j->fault == BLIND_BASE_TWO ? exp2(x) : exp(x);
 }
 
+enum { TILE_MOST = 512 };
+
 /* The keys from..to-1 join what is there. */
 static void one_tile(const struct row_job *j, int64_t from, int64_t to, struct online *t)
 {
     const struct shape *s = &j->b->p.shape;
     const float *values = j->fault == BLIND_K_FOR_V ? j->b->k : j->b->v;
-    double m = j->fault == BLIND_MAX_OF_TILE ? -INFINITY : t->m;
+    double m = j->fault == BLIND_MAX_OF_TILE ? -INFINITY : t->m, scores[TILE_MOST];
+    assert(to - from <= TILE_MOST);
     for (int64_t k = from; k < to; k++)
         if (is_seen(j, k))
-            m = fmax(m, score_of(j, k));
+            m = fmax(m, scores[k - from] = score_of(j, k));
         else if (j->fault == BLIND_MASKED_AS_ZERO)
             m = fmax(m, 0);
     if (j->fault == BLIND_TAIL_OF_ZEROS && to == s->Sk && to - from < j->bc)
@@ -224,14 +229,18 @@ static void one_tile(const struct row_job *j, int64_t from, int64_t to, struct o
     for (int64_t k = from; k < to; k++) {
         const double twice = j->fault == BLIND_FIRST_KEY_TWICE && k == from ? 2 : 1;
         const bool seen = is_seen(j, k), as_zero = !seen && j->fault == BLIND_MASKED_AS_ZERO;
-        const double p = twice * power_of(j, (as_zero ? 0 : score_of(j, k)) - m);
-        if (seen || as_zero || j->fault == BLIND_MASKED_IN_SUM)
-            t->l += j->fault == BLIND_HALF_OF_SUM && k % 2 ? 0 : seen ? p : fmin(p, 1);
+        if (!seen && !as_zero && j->fault != BLIND_MASKED_IN_SUM)
+            continue;
+        const double score = as_zero ? 0 : seen ? scores[k - from] : score_of(j, k);
+        const double p = twice * power_of(j, score - m);
+        t->l += j->fault == BLIND_HALF_OF_SUM && k % 2 ? 0 : seen ? p : fmin(p, 1);
         if (!seen && !as_zero)
             continue;
         const bool before = j->fault == BLIND_V_TILE_BEFORE && k >= j->bc;
+        int64_t step;
+        const float *v = values_of(j, values, before ? k - j->bc : k, &step);
         for (int64_t d = 0; d < s->D; d++) {
-            t->o[d] += p * value_of(j, values, before ? k - j->bc : k, d);
+            t->o[d] += p * (double)v[d * step];
             if (j->fault == BLIND_SUM_IN_HALF)
                 t->o[d] = to_type(s->dtype, t->o[d]);
         }
@@ -310,8 +319,10 @@ static void over_queries(const struct row_job *j, struct online *t)
         for (other.i = 0; other.i < s->Sq; other.i++)
             sum += is_seen(&other, k) ? exp(score_of(&other, k)) : 0;
         const double p = is_seen(j, k) ? exp(score_of(j, k)) / sum : 0;
+        int64_t step;
+        const float *v = values_of(j, j->b->v, k, &step);
         for (int64_t d = 0; d < s->D; d++)
-            t->o[d] += p * value_of(j, j->b->v, k, d);
+            t->o[d] += p * (double)v[d * step];
     }
 }
 
@@ -320,9 +331,12 @@ static void mean_of_values(const struct row_job *j, struct online *t)
 {
     const struct shape *s = &j->b->p.shape;
     *t = (struct online){.m = -1e30, .l = (double)s->Sk};
-    for (int64_t k = 0; k < s->Sk; k++)
+    for (int64_t k = 0; k < s->Sk; k++) {
+        int64_t step;
+        const float *v = values_of(j, j->b->v, k, &step);
         for (int64_t d = 0; d < s->D; d++)
-            t->o[d] += value_of(j, j->b->v, k, d);
+            t->o[d] += (double)v[d * step];
+    }
 }
 
 static void one_row(const struct row_job *j, double *out)
