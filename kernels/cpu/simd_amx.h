@@ -12,11 +12,15 @@
  * Two tiles of A and two of B make four products: half the loads of one at a time, and all eight tiles are in use.
  *
  * Cost of 32 keys and 64 queries at D = 64: 32 tile products, 512 cycles; but their 128 vectors of scores are 12
- * instructions each for the softmax, some 850 cycles of two ports. So exp is what binds, and the unit waits.
+ * instructions each for the softmax, some 800 cycles of two ports. So the unit makes the next group's scores while vectors
+ * take this one's powers of 2. What binds beside them is tiles on their way: O^T is loaded and stored once for all groups of
+ * a K/V tile, so more keys a tile help, and V^T is made once for all queries of a block, so more queries do, too
+ * (kernels/h200.md has times).
  *
  * The unit knows no f16, but an f16 is the sum of two bf16, exactly: 11 bits are 8 and 3 more. So in f16 all operands are
  * there twice, K Q^T is four products, of which nothing is lost, and V^T P^T three, where P^T is rounded to 16 bits, finer
- * than the f16 that comes out: 112 tile products in the place of 32, still a fifth of what floats cost. (An infinite f16 has
+ * than the f16 that comes out: 112 tile products in the place of 32, and a fifth of the time to split
+ * operands; together 1.1 to 1.6 times as fast as floats. (An infinite f16 has
  * no second part, and becomes NaN.)
  *
  * AMX_PLAYED 1 compiles the same with tiles in memory and products by AVX512-BF16, for processors without the unit: a
