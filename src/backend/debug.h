@@ -48,6 +48,7 @@
     X(ORDER, "order")         /* order, seed */                                              \
     X(LOOK, "look")           /* no more than the focus: warp, lane */                       \
     X(PRINT, "print")         /* `name`: a register or an element */                         \
+    X(HISTORY, "history")     /* `name` over the steps so far */                             \
     X(MEMORY, "memory")       /* `count` elements from `name` on */                          \
     X(REGISTERS, "registers") /* of the focus; name: those that begin so */                  \
     X(SHARED, "shared")       /* buffers of shared memory: where, and how much is written */ \

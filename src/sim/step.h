@@ -130,6 +130,10 @@ void sim_step_run(struct sim_step *s, const struct sim_want *want, const struct 
                   struct sim_stop *stop);
 /* To behind step `n`, which has been made: by running the block again from the moment kept before. ST_USAGE: it has not been. */
 enum status sim_step_to(struct sim_step *s, uint64_t n, struct sim_stop *stop, struct err *err);
+/* Runs the block again from before its first step to where it stands, and calls `each` behind every step with the warp
+ * and the instruction that made it. */
+typedef void sim_step_seen_fn(void *ctx, const struct sim_step *s, int warp, size_t insn);
+void sim_step_along(struct sim_step *s, sim_step_seen_fn *each, void *ctx, struct sim_stop *stop);
 
 /* What is kept for it: moments, bytes of all together, and how many steps are between two at least. */
 struct sim_step_kept {

@@ -43,6 +43,7 @@ bad 'Hkv=3 .*H=8' plan naive H=8 Hkv=3
 bad 'H=[0-9]+ would fit' run naive B=1M H=1M
 bad 'f16 and dtype=f32 contradict' plan fa2 f16 dtype=f32
 bad 'causal and causal=no contradict' run naive causal causal=no
+bad 'S=2k sets Sq and Sk, and so takes back Sq=1; write S=2k Sq=1' plan fa2 Sq=1 S=2k
 bad 'H200' plan naive gpu=H20
 bad 'nope\.npy' run naive input=nope.npy,k.npy,v.npy
 bad 'did you mean "Sq"|did you mean "S"' plan naive Sx=4

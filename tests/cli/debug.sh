@@ -111,8 +111,9 @@ is "to the end, without a hazard" says "$out" '^the block has ended without a ha
 is "  which is the end" [ "$rc" -eq 0 ]
 run -c 'debug splitkv S=64 pass=combine; until global; print/f32 O[0][0][0][0]'
 is "another pass" says "$out" '^did warp 0, splitkv'
-run -c 'debug fused_cp_async S=64; until 1'
-is "a line without code says which has" says "$err" 'the next that has is [0-9]+'
+run -c "debug fused_cp_async S=64; break 1; info breaks; until 1"
+is "a line without code means the next that has some" says "$out" "^> +[0-9]+ +[^ ]"
+is "  and is named so" says "$out" "^1  at ([2-9]|[0-9]{2,}), met 0 times"
 
 # ---- values that every stop shows ----
 run -c 'debug fused_cp_async S=128; display ms[5]; display Os[5][0]; until barrier; warp 3; continue; undisplay 1; where'
@@ -121,6 +122,13 @@ is "  and as it grew" says "$out" '^shows 1  ms\[5\] = -?[0-9.]+$'
 is "  until it is dropped" [ "$(printf '%s\n' "$out" | tail -4 | grep -c '^shows 1')" -eq 0 ]
 run -c 'debug fused_cp_async S=128; display nobody'
 is "  what is no value is refused" [ "$rc" -eq 2 ]
+run -c 'debug fa2 S=200 H=1 f32; continue; past m; goto 30000; past m; past acc' -c 'past O[0][0][0][0]'
+is "how a variable came to be what it is: m of a row that begins at -inf and never falls" \
+    [ "$(printf '%s\n' "$out" | awk '/^lane/ { part++ } part == 1 && NF == 6 && $1 ~ /^[0-9]+$/ { n++; if ($4 != "-inf" && $4 < last) n = -9; last = n == 1 ? -1e9 : $4; if (n == 1 && $4 != "-inf") n = -9 } END { print n }')" = 4 ]
+is "  of a step in the middle only what was until then" \
+    [ "$(printf '%s\n' "$out" | awk '/^lane/ { part++ } part == 2 && $1 ~ /^[0-9]+$/ && NF == 6 && $1 > 30000' | wc -l)" -eq 0 ]
+is "  of many elements some, and says so" says "$out" '^lane 0 of warp [0-9], 4 of 32 elements:$'
+is "  and what nobody wrote" says "$out" '^it has not been written yet$'
 
 # ---- variables by the source's names ----
 # At the end O is acc over the sum of l: of lane 0 and column 0 that of the eight lanes that share the row.

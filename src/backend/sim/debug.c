@@ -225,15 +225,22 @@ static enum status find_place(const struct debugged *d, const char *place, struc
         return ST_OK;
     places_clear(out);
     char *clean = sanitize_line(place);
-    const int behind =
-        strspn(place, "0123456789") == strlen(place) ? line_behind(d, atoi(place)) : 0;
-    if (behind)
-        err_set(err, ST_USAGE, "line %s has no code; the next that has is %d", clean, behind);
-    else
-        err_set(err, ST_USAGE, "there is no code at %s: a line is 57, attn.cuh:182 or ptx:310",
-                clean);
+    err_set(err, ST_USAGE, "there is no code at %s: a line is 57, attn.cuh:182 or ptx:310", clean);
     free(clean);
     return ST_USAGE;
+}
+
+/* A line of the kernel's own file without code means the next that has some. */
+static void settle_place(const struct debugged *d, char **place)
+{
+    bool any = !*place || strspn(*place, "0123456789") != strlen(*place);
+    for (size_t i = 0; i < insns_of(d) && !any; i++)
+        any = is_of_place(d->stage.scene.program, i, *place);
+    const int behind = any ? 0 : line_behind(d, atoi(*place));
+    if (!behind)
+        return;
+    free(*place);
+    *place = xasprintf("%d", behind);
 }
 
 /* ---- values by name ---- */
@@ -557,6 +564,8 @@ static enum status add_mark(struct debugged *d, struct debug_ask *a, struct err 
     d->marks[d->nmarks++] = m;
     *m = (struct debug_mark){.number = d->last_mark + 1, .of = d, .ask = *a};
     *a = DEBUG_NONE; /* its texts are the mark's */
+    if (m->ask.act == DEBUG_BREAK)
+        settle_place(d, &m->ask.place);
     m->text = mark_text(&m->ask);
     st = arm(d, m, err);
     if (st == ST_OK)
@@ -686,13 +695,15 @@ static void follow(struct debugged *d, bool to_warp)
     note_hit(d);
 }
 
-static enum status go(struct debugged *d, const struct debug_ask *a, struct err *err)
+static enum status go(struct debugged *d, struct debug_ask *a, struct err *err)
 {
     const struct sim_patience patience = {told_to_stop, d};
     struct places at = {NULL, NULL};
     struct sim_want want = {
         .goal = (enum sim_goal)a->goal, .warp = (int)a->warp, .times = (uint64_t)a->times};
     enum status st = check_warp(d, a->warp, err);
+    if (st == ST_OK && want.goal == SIM_GOAL_PLACE)
+        settle_place(d, &a->place);
     if (st == ST_OK && want.goal == SIM_GOAL_PLACE)
         st = a->place ? find_place(d, a->place, &at, err)
                       : err_set(err, ST_USAGE, "until needs a line");
@@ -763,6 +774,11 @@ static enum status list_value(struct debugged *d, const struct debug_ask *a, jso
         v.kind = floats ? float_kind(v.kind) : a->format;
         v.at.bytes = v.at.space == SIM_NOWHERE ? v.at.bytes : debug_kind_bytes(v.kind);
     }
+    if (a->act == DEBUG_HISTORY) {
+        *found = debug_history_json(d, &v);
+        debug_value_clear(&v);
+        return ST_OK;
+    }
     *found = a->act == DEBUG_MEMORY && v.at.space != SIM_NOWHERE
                  ? debug_memory_json(d, &v, a->count ? a->count : 1)
                  : debug_print_json(d, &v);
@@ -798,6 +814,7 @@ static enum status act(struct debugged *d, struct debug_ask *a, json_t **found, 
     case DEBUG_LOOK:
         return set_focus(d, a, err);
     case DEBUG_PRINT:
+    case DEBUG_HISTORY:
     case DEBUG_MEMORY:
         return list_value(d, a, found, err);
     case DEBUG_REGISTERS:

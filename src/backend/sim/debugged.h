@@ -88,6 +88,9 @@ enum status debug_named_value(const struct debugged *d, const char *name, struct
                               struct err *err);
 /* Variables: name, elements, values in the lane of the focus, the line that wrote one last. */
 json_t *debug_names_json(const struct debugged *d);
+/* Its elements into `out`, `most` of them at most; returns how many there are. debug_value_clear() frees each. */
+size_t debug_named_elements(const struct debugged *d, const char *name, struct debug_value *out,
+                            size_t most);
 /* The elements that the value stands for, as print has them. */
 json_t *debug_named_json(const struct debugged *d, const struct debug_value *v);
 /* What the register holds now, in the source's words; null: it has none. */
@@ -97,6 +100,8 @@ const char *debug_names_why(const struct debugged *d);
 /* Lists of `found`. */
 json_t *debug_registers_json(struct debugged *d, const char *prefix);
 json_t *debug_print_json(struct debugged *d, const struct debug_value *v);
+/* history.c: how it came to be what it is; elements, changes, and of each change step, line and values. */
+json_t *debug_history_json(struct debugged *d, const struct debug_value *v);
 json_t *debug_memory_json(struct debugged *d, const struct debug_value *v, int64_t count);
 json_t *debug_shared_json(struct debugged *d);
 json_t *debug_copies_json(struct debugged *d);

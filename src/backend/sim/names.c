@@ -91,6 +91,20 @@ static json_t *element(const struct debugged *d, uint32_t name, bool lanes)
     return o;
 }
 
+size_t debug_named_elements(const struct debugged *d, const char *name, struct debug_value *out,
+                            size_t most)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < d->names.n; i++) {
+        if (!is_of(d->names.name[i], name, strlen(name)))
+            continue;
+        if (n < most)
+            (void)debug_named_value(d, d->names.name[i], &out[n], NULL);
+        n++;
+    }
+    return n;
+}
+
 json_t *debug_named_json(const struct debugged *d, const struct debug_value *v)
 {
     json_t *list = json_array();

@@ -124,8 +124,28 @@ static bool contradict(const char *word, const struct cmd_pair *pair)
            !shape_set_word(&b, word, &known, NULL) && !field_equal(f, &a, &b);
 }
 
+/* S is both lengths: behind one of them it would silently take back what that said. */
+static enum status lengths_agree(struct cmd_call *c, struct err *err)
+{
+    const struct cmd_pair *one = NULL;
+    for (int i = 0; i < c->npairs; i++) {
+        const struct cmd_pair *p = &c->pairs[i];
+        if (!strcmp(p->key, "Sq") || !strcmp(p->key, "Sk"))
+            one = p;
+        if (!one || strcmp(p->key, "S") || !strcmp(p->value, one->value))
+            continue;
+        err_set(err, ST_USAGE, "S=%s sets Sq and Sk, and so takes back %s=%s; write S=%s %s=%s",
+                p->value, one->key, one->value, p->value, one->key, one->value);
+        return call_mark(c, ST_USAGE, p->at, p->key_len, err);
+    }
+    return ST_OK;
+}
+
 enum status call_agrees(struct cmd_call *c, struct err *err)
 {
+    const enum status st = lengths_agree(c, err);
+    if (st)
+        return st;
     for (int w = 0; w < c->nwords; w++)
         for (int i = 0; i < c->npairs; i++) {
             const struct cmd_pair *pair = &c->pairs[i];

@@ -370,6 +370,7 @@ const struct cmd_entry cmd_debug = {
         "break [LINE] [warp N] [lane N] [if VALUE > X], delete [N]\n"
         "watch VALUE, rwatch, awatch ELEMENT [N]    when it changes; is read; is used\n"
         "print m, print %f12, print %f12[5], print Ks[5][12], print O[0][1][2][3], x/8f Ks[5][0]\n"
+        "past VALUE        each change of it so far, with step and line: past m, past l\n"
         "info variables|registers|warps|barriers|shared|hazards|copies|breaks|paths|memory, where, "
         "list [LINE]\n"
         "display VALUE, undisplay [N]    what every stop shows: ms[5] of fused_cp_async, as it "

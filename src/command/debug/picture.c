@@ -638,27 +638,48 @@ void debug_variables_text(const struct debugger *d, struct str *out)
         str_add(out, "the source marks no variables: a comment such as // @show m l acc does\n");
 }
 
-/* Of most registers there are no names: the line that wrote one says what it is of. */
+/* "%f12 m[0] = 3.5" */
+static char *recent_item(const json_t *r)
+{
+    char *name = text_of(r, "name"), *source = text_of(r, "source"),
+         *value = debug_value_text(json_object_get(r, "value"));
+    char *item = xasprintf("%s%s%s = %s", name, *source ? " " : "", source, value);
+    free(name);
+    free(source);
+    free(value);
+    return item;
+}
+
+/* Of most registers there are no names: the line that wrote them says what they are of, and stands above them. */
 void debug_recent_text(const struct debugger *d, int most, struct str *out)
 {
-    const json_t *r;
+    enum { ROW = 74 };
+    const json_t *r, *before = NULL;
     size_t i;
+    int used = 0;
     json_array_foreach(json_object_get(debugger_stop(d), "recent"), i, r)
     {
-        char *name = text_of(r, "name"), *kind = text_of(r, "kind"), *source = text_of(r, "source"),
-             *value = debug_value_text(json_object_get(r, "value")), *text = debug_line_text(d, r);
-        if ((int)i < most)
-            str_addf(out,
-                     text ? "%-7s %-6s %12s  %lld  %s\n"
-                          : "%-7s %-6s %12s  step %lld, of no line%s\n",
-                     name, *source ? source : kind, value,
-                     (long long)json_int_of(r, text ? "line" : "step"), text ? text : "");
-        free(name);
-        free(kind);
-        free(source);
-        free(value);
+        if ((int)i == most)
+            break;
+        char *text = debug_line_text(d, r), *item = recent_item(r);
+        const int width = str_width(item);
+        if (!before || json_int_of(before, "line") != json_int_of(r, "line")) {
+            if (text)
+                str_addf(out, "%s%lld  %s", before ? "\n" : "", (long long)json_int_of(r, "line"),
+                         text);
+            else
+                str_addf(out, "%sof no line", before ? "\n" : "");
+            used = ROW; /* registers begin below it */
+        }
+        const bool fits = used + 2 + width <= ROW;
+        str_addf(out, fits ? "  %s" : "\n   %s", item);
+        used = (fits ? used + 2 : 3) + width;
+        before = r;
         free(text);
+        free(item);
     }
+    if (before)
+        str_addc(out, '\n');
 }
 
 /* ---- what was found ---- */
@@ -676,8 +697,46 @@ static void add_all_lanes(const json_t *lanes, struct str *out)
     }
 }
 
+/* The heading of a history, and its rows. */
+static void add_history(const json_t *o, struct str *out)
+{
+    const json_t *names = json_object_get(o, "elements"), *values = json_object_get(o, "values"),
+                 *list = names ? names : values, *v;
+    const int64_t line = json_int_of(o, "line"), all = json_int_of(o, "of_elements"),
+                  changes = json_int_of(o, "changes");
+    size_t i;
+    if (names && !changes) {
+        str_add(out, "it has not been written yet");
+        return;
+    }
+    if (names && json_object_get(o, "lane"))
+        str_addf(out, "lane %lld of warp %lld", (long long)json_int_of(o, "lane"),
+                 (long long)json_int_of(o, "warp"));
+    if (names && all > (int64_t)json_array_size(names))
+        str_addf(out, ", %zu of %lld elements", json_array_size(names), (long long)all);
+    if (names && json_object_get(o, "lane"))
+        str_add(out, ":\n");
+    if (names)
+        str_addf(out, "%9s %6s", "step", "line");
+    else if (line != INT_UNKNOWN)
+        str_addf(out, "%9lld %6lld", (long long)json_int_of(o, "at_step"), (long long)line);
+    else
+        str_addf(out, "%9lld %6s", (long long)json_int_of(o, "at_step"), "-");
+    json_array_foreach(list, i, v)
+    {
+        char *text = names ? sanitize_line(json_string_value(v)) : debug_value_text(v);
+        str_addf(out, " %13s", text);
+        free(text);
+    }
+}
+
 static void add_found(const struct debugger *d, const json_t *o, struct str *out)
 {
+    if (json_object_get(o, "changes") || json_object_get(o, "at_step")) {
+        add_history(o, out);
+        str_addc(out, '\n');
+        return;
+    }
     char *name = text_of(o, json_object_get(o, "element") ? "element" : "name");
     char *value = debug_value_text(json_object_get(o, "value"));
     const json_t *lanes = json_object_get(o, "lanes");

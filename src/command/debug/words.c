@@ -420,6 +420,11 @@ static enum status do_print(struct debug_line *l, struct err *err)
     return show_value(l, DEBUG_PRINT, err);
 }
 
+static enum status do_past(struct debug_line *l, struct err *err)
+{
+    return show_value(l, DEBUG_HISTORY, err);
+}
+
 static enum status do_x(struct debug_line *l, struct err *err)
 {
     return show_value(l, DEBUG_MEMORY, err);
@@ -560,6 +565,7 @@ const struct debug_word debug_words[] = {
     {"undisplay", NULL, "[N]", "value N no more, or none", NULL, do_undisplay},
     {"trail", NULL, "[N]", "what the warps did in the last N steps, as a picture", NULL, do_trail},
     {"print", "p", "VALUE", "a variable (m, acc[0][1]), a register (%f12, %f12[5]), an element (Ks[5][12])", NULL, do_print},
+    {"past", NULL, "VALUE", "how it came to be what it is: each change of m, l or acc[0][0] with step and line", NULL, do_past},
     {"x", NULL, "ELEMENT", "memory: x/8f Ks[5][0]", NULL, do_x},
     {"warp", NULL, "[N]", "look at warp N", NULL, do_warp},
     {"lane", NULL, "[N]", "look at lane N", NULL, do_lane},
@@ -586,9 +592,9 @@ const struct debug_word *debug_word_named(const char *name)
 
 bool debug_word_moves(const struct debug_word *w)
 {
-    return w->run != do_info && w->run != do_print && w->run != do_x && w->run != do_list &&
-           w->run != do_break && w->run != do_watch && w->run != do_rwatch && w->run != do_awatch &&
-           w->run != do_trail;
+    return w->run != do_info && w->run != do_print && w->run != do_past && w->run != do_x &&
+           w->run != do_list && w->run != do_break && w->run != do_watch && w->run != do_rwatch &&
+           w->run != do_awatch && w->run != do_trail;
 }
 
 const char *debug_word_name(const void *none, size_t i)
@@ -626,8 +632,8 @@ static void note(struct debugger *d, const struct debug_word *w, const char *tex
 {
     if (w->run == do_block || w->run == do_restart)
         debugger_note(d, NULL, "");
-    else if (w->run != do_info && w->run != do_print && w->run != do_x && w->run != do_list &&
-             w->run != do_trail && w->run != do_where)
+    else if (w->run != do_info && w->run != do_print && w->run != do_past && w->run != do_x &&
+             w->run != do_list && w->run != do_trail && w->run != do_where)
         debugger_note(d, text, rest);
 }
 

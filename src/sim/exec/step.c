@@ -778,25 +778,51 @@ static void look_at_values(struct sim_step *s)
         }
 }
 
-enum status sim_step_to(struct sim_step *s, uint64_t n, struct sim_stop *stop, struct err *err)
+/* The way that is known, to step `n`: from turn `turn` on, whose first step is number `at`. */
+static void go_along(struct sim_step *s, uint64_t n, size_t turn, uint64_t at,
+                     sim_step_seen_fn *each, void *ctx)
 {
-    if (n > s->end)
-        return err_set(err, ST_USAGE, "step %llu was not made: the last is %llu",
-                       (unsigned long long)n, (unsigned long long)s->end);
     const uint64_t end = s->end;
-    uint64_t at;
-    size_t turn;
-    step_return(s, n, &turn, &at);
     for (size_t i = turn; i < s->logs && s->now < n; i++)
-        for (int k = 0; k < s->log[i].n && s->now < n; k++)
-            if (at++ >= s->now)
-                step(s, s->log[i].warp, at == n);
+        for (int k = 0; k < s->log[i].n && s->now < n; k++) {
+            if (at++ < s->now)
+                continue;
+            step(s, s->log[i].warp, at == n);
+            if (each)
+                each(ctx, s, s->log[i].warp, s->last_insn);
+        }
     s->end = end;
+}
+
+static void stand_still(struct sim_step *s, struct sim_stop *stop)
+{
     look_at_values(s);
     for (int i = 0; i < s->worker.block.nwarps; i++) /* where they stand, they have stood before */
         s->turn[i].told = s->worker.block.warp[i].executed;
     *stop = stop_here(s, s->ended ? SIM_STOP_END : SIM_STOP_GOAL);
     if (s->now && !s->ended)
         (void)has_problem(s, stop);
+}
+
+enum status sim_step_to(struct sim_step *s, uint64_t n, struct sim_stop *stop, struct err *err)
+{
+    if (n > s->end)
+        return err_set(err, ST_USAGE, "step %llu was not made: the last is %llu",
+                       (unsigned long long)n, (unsigned long long)s->end);
+    uint64_t at;
+    size_t turn;
+    step_return(s, n, &turn, &at);
+    go_along(s, n, turn, at, NULL, NULL);
+    stand_still(s, stop);
     return ST_OK;
+}
+
+void sim_step_along(struct sim_step *s, sim_step_seen_fn *each, void *ctx, struct sim_stop *stop)
+{
+    const uint64_t n = s->now;
+    uint64_t at;
+    size_t turn;
+    step_return(s, 0, &turn, &at);
+    go_along(s, n, turn, at, each, ctx);
+    stand_still(s, stop);
 }

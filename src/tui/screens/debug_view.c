@@ -53,7 +53,14 @@ static void draw_banks(struct canvas *c, int x, int y, int w, const char *line)
     }
 }
 
-/* Line by line, each cut at the edge, but for sentences, which are wrapped; the rows that were used. */
+/* Sentences, and values that a step wrote; not what stands in columns, nor instructions. */
+static bool is_wrapped(enum role role, const char *line)
+{
+    return role == ROLE_BAD || role == ROLE_KEY || role == ROLE_GOOD || str_starts(line, "  = ") ||
+           str_starts(line, "shows ");
+}
+
+/* Line by line, each cut at the edge, but for what is wrapped; the rows that were used. */
 static int draw_lines(struct canvas *c, struct rect r, const char *text)
 {
     int y = 0;
@@ -64,7 +71,7 @@ static int draw_lines(struct canvas *c, struct rect r, const char *text)
         const struct rect at = {r.x, r.y + y, r.w, r.h - y};
         if (str_starts(line, "  wavefronts of banks"))
             draw_banks(c, at.x, at.y, at.w, line);
-        else if (role == ROLE_BAD || role == ROLE_KEY || role == ROLE_GOOD)
+        else if (is_wrapped(role, line))
             y += canvas_wrap(c, at, role, line) - 1;
         else
             canvas_text(c, at.x, at.y, at.w, role, line);
@@ -237,6 +244,16 @@ static void draw_picture(const struct debugger *d, int i, struct canvas *c, stru
     chart_free(chart);
 }
 
+/* Rows that a text takes, drawn in this width. */
+static int count_rows(const struct str *text, int width)
+{
+    enum { MOST = 64 };
+    struct canvas *c = canvas_new(width, MOST, GLYPHS_ASCII);
+    const int rows = draw_lines(c, (struct rect){0, 0, width, MOST}, str_text(text));
+    canvas_free(c);
+    return rows;
+}
+
 /* In a frame of `rows` lines, or what is left; the rest. */
 static struct rect framed(const struct debugger *d, int i, struct canvas *c, struct rect r,
                           int rows)
@@ -278,7 +295,7 @@ static void draw_all(const struct debugger *d, struct codeview *code, struct can
     struct str text = {0};
     struct rect side = {r.x + r.w - SIDE_W, r.y, SIDE_W, r.h};
     add_step(d, &text);
-    const int step = count_lines(&text) + 2;
+    const int step = count_rows(&text, SIDE_W - 2) + 2;
     str_clear(&text);
     add_waits(d, &text);
     const int waits = count_lines(&text) < WAITS_MOST ? count_lines(&text) : WAITS_MOST;
@@ -304,7 +321,7 @@ void debug_view_draw(const struct debugger *d, struct codeview *code, struct can
     }
     struct str text = {0};
     add_step(d, &text);
-    const int rows = picture == PIC_STEP ? count_lines(&text) + 1 : PICTURE_ROWS,
+    const int rows = picture == PIC_STEP ? count_rows(&text, r.w - 2) + 2 : PICTURE_ROWS,
               most = r.h - SOURCE_LEAST;
     str_clear(&text);
     const int below = r.h < LOW ? r.h / 2 : rows < most ? rows : most;
