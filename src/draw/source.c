@@ -55,12 +55,18 @@ static double most_of(const struct cost_chart *c)
     return most ? most->value : 0;
 }
 
+/* Nothing that is counted is more, and of a share of it one can speak. */
+static bool is_count(double v)
+{
+    return v == 0 || (v > 1e-9 && v < 1e18);
+}
+
 static bool source_sound(const void *model)
 {
     const struct cost_chart *c = model;
-    bool ok = c->kernel && c->counter && c->title && c->n > 0 && c->total >= 0;
+    bool ok = c->kernel && c->counter && c->title && c->n > 0 && is_count(c->total);
     for (int i = 0; i < c->n && ok; i++)
-        ok = c->lines[i].text && c->lines[i].number > 0 && c->lines[i].value >= 0;
+        ok = c->lines[i].text && c->lines[i].number > 0 && is_count(c->lines[i].value);
     return ok;
 }
 
