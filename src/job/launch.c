@@ -268,13 +268,17 @@ void launch_know_process(struct launch *l)
     procstate_add_threads(l->state);
 }
 
-static bool is_python(const struct launch *l, int i)
+const struct kernel_desc *launch_desc(const struct launch *l, int i)
 {
     const struct kernel *k;
-    const struct kernel_desc *d =
-        registry_get(l->registry, l->request.entries[i].kernel, &k, NULL) == ST_OK
-            ? backend_desc(l->info, k)
-            : NULL;
+    return registry_get(l->registry, l->request.entries[i].kernel, &k, NULL) == ST_OK
+               ? backend_desc(l->info, k)
+               : NULL;
+}
+
+static bool is_python(const struct launch *l, int i)
+{
+    const struct kernel_desc *d = launch_desc(l, i);
     return d && (d->code == CODE_PYTHON || d->code == CODE_PEER);
 }
 

@@ -81,6 +81,8 @@ void launch_send_rows(struct launch *l, bool ready);
 /* Array of the rows as they stand. */
 json_t *launch_rows(const struct launch *l);
 
+/* What an entry asks for, as its backend has it; NULL: there is no such thing. */
+const struct kernel_desc *launch_desc(const struct launch *l, int i);
 /* Kernel and parameters of a row, before anything has run. */
 void launch_describe_params(const struct launch *l, const struct kernel_desc *d,
                             const struct param_values *v, struct run_row *row);

@@ -417,11 +417,7 @@ static enum status run_trial(struct launch *l, int i, const struct problem *p, c
 /* Does its descriptor say all that it needs? A library or a callable may refuse more than it has told. */
 static bool is_described(const struct launch *l, int i)
 {
-    const struct kernel *k;
-    const struct kernel_desc *d =
-        registry_get(l->registry, l->request.entries[i].kernel, &k, NULL) == ST_OK
-            ? backend_desc(l->info, k)
-            : NULL;
+    const struct kernel_desc *d = launch_desc(l, i);
     return d && d->code != CODE_LIBRARY && d->code != CODE_PEER && d->code != CODE_PYTHON;
 }
 
