@@ -451,7 +451,7 @@ static void test_keyfile(void)
     CU_ASSERT_STRING_EQUAL(does(&m, "roofline", 't'), "mouse");
     CU_ASSERT_STRING_EQUAL(does(&m, "explore", KEY_CTRL('c')), "cancel");
     CU_ASSERT_STRING_EQUAL(does(&m, "explore", 'D'), ":set D=128; set B=2");
-    CU_ASSERT_STRING_EQUAL(does(&m, "menu", 'D'), ""); /* a command is for screens */
+    CU_ASSERT_STRING_EQUAL(does(&m, "menu", 'D'), "");     /* a command is for screens */
     CU_ASSERT_STRING_EQUAL(does(&m, "roofline", 'D'), ""); /* and parted from its row there */
     CU_ASSERT_PTR_NOT_NULL(strstr(problems, "keys:14: D is bound in line 10 already"));
     CU_ASSERT_STRING_EQUAL(does(&m, "sweep", ';'), ":set S=4k");
