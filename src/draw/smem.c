@@ -138,8 +138,8 @@ static enum role series(int i)
 /* The first cell of byte `at` when `total` bytes are `w` cells. */
 static int smem_cell(int64_t at, int64_t total, int w)
 {
-    int cell = (int)((double)at / (double)total * w + 0.5);
-    return cell < w ? cell : w;
+    const double share = (double)at / (double)total;
+    return share < 1 ? (int)(share * w + 0.5) : w;
 }
 
 static void draw_buffer(struct canvas *c, struct rect bar, int64_t total, int64_t limit,
