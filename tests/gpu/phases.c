@@ -218,9 +218,12 @@ static bool measure(struct grid *g, const char *word, int rounds)
         D < 1 || H < 1 || BR < 1 || BC < 1)
         return false;
     g->S = S, g->D = D, g->H = H, g->BR = BR, g->BC = BC;
-    g->dtype = strcmp(name, "f32") == 0   ? DTYPE_F32
-               : strcmp(name, "f16") == 0 ? DTYPE_F16
-                                          : DTYPE_BF16;
+    int t = 0;
+    while (t < DTYPE_COUNT && strcmp(name, dtype_name((enum dtype)t)) != 0)
+        t++;
+    if (t == DTYPE_COUNT)
+        return false;
+    g->dtype = (enum dtype)t;
     g->q = tensor(g, 1), g->k = tensor(g, 2), g->v = tensor(g, 3), g->o = tensor(g, 4);
     run_once(g, false, false);
     show(g, rounds, false);
