@@ -32,6 +32,7 @@ decode_cluster,decode_tma Sq=2 Sk=300 H=4 Hkv=2 D=64
 splitkv_cluster,splitkv_columns,splitkv_wgmma S=100 H=2 D=64 causal
 fa2_mma_short Sq=70 Sk=50 H=4 Hkv=2 D=40 causal layout=bshd
 bigd_cluster S=40 H=2 D=512 f32 causal
+bigd_mma S=40 H=2 D=512 f32 causal
 LIST
 
 # ---- rows
