@@ -62,6 +62,15 @@ static void test_parse(void)
     CU_ASSERT_STRING_EQUAL(s->items[4].text, "- a");
     CU_ASSERT_STRING_EQUAL(s->items[7].text, "2. d");
     CU_ASSERT_EQUAL(s->nhints, 2);
+    CU_ASSERT_EQUAL(lesson_whose(l)->is, WHOSE_SOMEONES);
+    lesson_free(l);
+    l = parse(HEAD
+              "### Within\n\na<!-- to authors -->b\n\n" BLOCK("figure banks dtype=f16\nhint x"),
+              &err);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(l);
+    CU_ASSERT_STRING_EQUAL(l->steps[0].items[1].text, "Within"); /* a smaller heading is prose */
+    CU_ASSERT_STRING_EQUAL(l->steps[0].items[2].text, "ab");
+    CU_ASSERT_STRING_EQUAL(l->steps[0].items[3].text, "trace banks dtype=f16"); /* a command */
     lesson_free(l);
 }
 
@@ -89,6 +98,16 @@ static void test_parse_errors(void)
     expect_refused(HEAD BLOCK("figure timeline fa2 origin=sim"), "a figure takes a kernel");
     expect_refused(HEAD BLOCK("figure smem fa2 --json"), "a figure takes a kernel");
     expect_refused(HEAD BLOCK("figure source fa2"), "figure source takes");
+    expect_refused(HEAD BLOCK("predict y-1 = 1 within 3% : how?"), "\"y-1\" is no name");
+    expect_refused(HEAD BLOCK("predict y 1 within 3% : how?"), "an expression must follow \"y\"");
+    expect_refused(HEAD BLOCK("choice 2c : which?"), "\"2c\" is no name");
+    expect_refused(HEAD BLOCK("choice c : which?\noption a if 1 : b"), "option needs");
+    expect_refused(HEAD BLOCK("choice c : which?\noption a when 1 + : b"), "x/07-demo.md");
+    expect_refused(HEAD BLOCK("order o : in which?\nitem a 1 : b"), "item needs");
+    expect_refused(HEAD BLOCK("order o : in which?\nitem a = 1 + : b"), "x/07-demo.md");
+    expect_refused(HEAD BLOCK("where 2w in fa2 : which line?"), "\"2w\" is no name");
+    expect_refused(HEAD BLOCK("reveal 2z : hm"), "\"2z\" is no name");
+    expect_refused(HEAD BLOCK("figure banks --json"), "a figure takes");
 }
 
 static void test_what_it_needs(void)

@@ -238,6 +238,112 @@ static void test_nonsense(void)
     job_request_clear(&r);
 }
 
+/* Takes all frames that came into the near end's job; returns how many. */
+static int take_frames(struct wire *w, struct job *j, bool *ended, enum job_state *state)
+{
+    struct err err = ERR_INIT;
+    enum wire_type type;
+    json_t *o;
+    int n = 0, fd;
+    struct pollfd p = {.fd = wire_fd(w), .events = POLLIN};
+    *ended = false;
+    while (poll(&p, 1, 100) > 0 || n) {
+        if (wire_recv(w, &type, &o, &fd, &err) != ST_OK || !o)
+            break;
+        CU_ASSERT_EQUAL(type, WIRE_STATE);
+        CU_ASSERT_FALSE(*ended); /* what it ends with comes last */
+        CU_ASSERT_EQUAL(told_take(j, o, ended, state, &err), ST_OK);
+        json_decref(o);
+        n++;
+    }
+    return n;
+}
+
+/* What is told at one end is what is taken at the other; what is no news is not told again. */
+static void test_told(void)
+{
+    int fds[2];
+    CU_ASSERT_FATAL(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == 0);
+    struct wire *out = wire_new(fds[0]), *in = wire_new(fds[1]);
+    struct job_request there = request_for(NULL), here = request_for("box");
+    struct job *far = job_new(NULL, 1, &there), *near = job_new(NULL, 2, &here);
+    struct told told = {0};
+    struct err err = ERR_INIT;
+    bool ended;
+    enum job_state state = JOB_STARTING;
+    far->state = JOB_CHECKING;
+    far->done = near->done = false;
+    job_announce(far, LAUNCH, PHASE_OPEN, -1, 2.5);
+    CU_ASSERT_EQUAL(told_send(&told, far, 2, out, &err), ST_OK);
+    CU_ASSERT_EQUAL(take_frames(in, near, &ended, &state), 2); /* a row, a head */
+    CU_ASSERT_EQUAL(job_state(near), JOB_CHECKING);
+    CU_ASSERT_STRING_EQUAL(job_phase(near), job_phase(far));
+    CU_ASSERT_TRUE(job_estimate_s(far) > 0);
+    CU_ASSERT_DOUBLE_EQUAL(job_estimate_s(near), job_estimate_s(far), 1e-9);
+    CU_ASSERT_EQUAL(told_send(&told, far, 2, out, &err), ST_OK);
+    CU_ASSERT_EQUAL(take_frames(in, near, &ended, &state), 0);
+    far->rows[0].median_us = 7;
+    far->rows[0].check = xstrdup("fail");
+    far->extra = json_pack("{s:[i]}", "stamps", 3);
+    CU_ASSERT_EQUAL(told_send(&told, far, 2, out, &err), ST_OK);
+    CU_ASSERT_EQUAL(take_frames(in, near, &ended, &state), 2); /* the row, the extra */
+    CU_ASSERT_EQUAL(job_row(near, 0)->median_us, 7);
+    CU_ASSERT_STRING_EQUAL(job_row(near, 0)->check, "fail");
+    CU_ASSERT_TRUE(json_equal(near->extra, far->extra));
+    json_object_set_new(far->extra, "more",
+                        json_true()); /* an extra that grows comes whole again */
+    far->entries[0].failed = true;
+    far->no_gpu = far->killed = true;
+    far->error = xstrdup("the worker \033[2J died");
+    far->state = JOB_FAILED;
+    CU_ASSERT_EQUAL(told_send(&told, far, 2, out, &err), ST_OK);
+    CU_ASSERT_EQUAL(take_frames(in, near, &ended, &state), 2);
+    CU_ASSERT_TRUE(ended && state == JOB_FAILED);
+    CU_ASSERT_EQUAL(job_state(near),
+                    JOB_CHECKING); /* until the near end has what follows from it */
+    CU_ASSERT_TRUE(job_entry_failed(near, 0) && near->no_gpu && job_was_killed(near));
+    CU_ASSERT_PTR_NULL(strchr(job_error(near), '\033'));
+    CU_ASSERT_TRUE(isnan(near->estimate_s[LAUNCH])); /* nothing more is awaited there */
+    CU_ASSERT_EQUAL(told_refuse(2, "no such kernel", out, &err), ST_OK);
+    CU_ASSERT_EQUAL(take_frames(in, near, &ended, &state), 1);
+    CU_ASSERT_TRUE(ended && state == JOB_FAILED);
+    CU_ASSERT_STRING_EQUAL(job_error(near), "no such kernel");
+    told_clear(&told);
+    CU_ASSERT_PTR_NULL(told.rows);
+    job_destroy(far);
+    job_destroy(near);
+    job_request_clear(&there);
+    job_request_clear(&here);
+    wire_free(out);
+    wire_free(in);
+}
+
+/* Of what comes as a list, an entry that has come is whole when the line is cut. */
+static void test_cut_list(void)
+{
+    struct job_request r = request_for("box");
+    r.kind = JOB_CHECK;
+    struct job *j = job_new(NULL, 1, &r);
+    j->rows[0].check = xstrdup("pass");
+    told_cut(j, "box: cut");
+    CU_ASSERT_STRING_EQUAL(job_row(j, 0)->check, "pass"); /* no timed runs: it is judged */
+    CU_ASSERT_PTR_NULL(job_row(j, 0)->reason);
+    job_destroy(j);
+    static const char *const extras[] = {"{}", "[null]", "[{}]"};
+    for (int kind = 0; kind <= JOB_PEAK; kind++) {
+        const char *list = job_extra_list((enum job_kind)kind);
+        for (size_t i = 0; list && i < sizeof extras / sizeof *extras; i++) {
+            r.kind = (enum job_kind)kind;
+            j = job_new(NULL, 1, &r);
+            j->extra = json_pack("{s:o}", list, json_loads(extras[i], 0, NULL));
+            told_cut(j, "box: cut");
+            CU_ASSERT((job_row(j, 0)->reason == NULL) == (i == 2));
+            job_destroy(j);
+        }
+    }
+    job_request_clear(&r);
+}
+
 /* A row whose timed runs nobody has judged has no verdict when the line is cut; one that failed has. */
 static void test_cut(void)
 {
@@ -507,7 +613,9 @@ static const struct tap_test tests[] = {
     {"a stream takes more than fits", test_stream},
     {"a stream that nobody reads", test_deaf},
     {"states that make no sense", test_nonsense},
+    {"what is told is what is taken", test_told},
     {"rows of a line that was cut", test_cut},
+    {"lists of a line that was cut", test_cut_list},
     {"dead lines", test_lines},
     {"cancelled, left alone", test_cancel_and_blame},
     {"a far end of another build, one that leaves", test_hello},
