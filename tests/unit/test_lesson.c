@@ -64,8 +64,8 @@ static void test_parse(void)
     CU_ASSERT_EQUAL(s->nhints, 2);
     CU_ASSERT_EQUAL(lesson_whose(l)->is, WHOSE_SOMEONES);
     lesson_free(l);
-    l = parse(HEAD
-              "### Within\n\na<!-- to authors -->b\n\n" BLOCK("figure banks dtype=f16\nhint x"),
+    l = parse(HEAD "### Within\n\na<!-- to authors -->b\n\n[](x)\n\n" BLOCK(
+                  "figure banks dtype=f16\nhint x"),
               &err);
     CU_ASSERT_PTR_NOT_NULL_FATAL(l);
     CU_ASSERT_STRING_EQUAL(l->steps[0].items[1].text, "Within"); /* a smaller heading is prose */
