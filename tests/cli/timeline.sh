@@ -102,6 +102,7 @@ is "as HTML" says "$(cat t.html)" 'products, exp2/cvt.* \(fa2\.cu:'
 
 # Warpgroups of a block: who copies, who multiplies, what is under way meanwhile, who waits for which mbarrier.
 run timeline fa3_warpspec S=512 H=1 D=128 gpu=H200 origin=sim block=0
+is "they are told to have a scale of their own" says "$out" "^the first [0-9.]+ us of it, larger:$"
 is "copies have a line for each place" says "$out" '^to Ks\[1\] +>'
 is "a consumer waits for Q" says "$out" '^wg 0 consumer .*\.q_here/0\.'
 is "  its products are under way on a line of their own" says "$out" '^  products of +=+Ks\[0\]='

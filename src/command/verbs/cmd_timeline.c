@@ -290,6 +290,9 @@ static void add_roles(struct session *s, struct cmd_call *c, const struct timeli
     if (text) {
         struct canvas *canvas = canvas_new(width, role_lines(chart->model), s->front.glyphs);
         const struct rect all = {0, 0, canvas->w, canvas->h};
+        const struct role_chart *roles = chart->model;
+        char first[NUMBER_BUF]; /* its axis is another than that of the picture above it */
+        str_addf(c->out, "the first %s of it, larger:\n", number_fmt_us(first, roles->to_us));
         chart_roles.cells(canvas, all, chart->model, &CHART_WHOLE);
         canvas_to_text(canvas, c->out);
         canvas_free(canvas);

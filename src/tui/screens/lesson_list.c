@@ -27,16 +27,16 @@ static void draw_row(struct canvas *c, struct rect r, struct sqlite3 *db, int i,
     int made = 0, right = 0;
     progress_score(db, lesson_name(lesson), &made, &right);
     canvas_text(c, r.x + 1, r.y, 1, ROLE_ACCENT, cur ? ">" : " ");
-    canvas_textf(c, r.x + 3, r.y, r.w - (lesson_is_own(lesson) ? 41 : 30), ROLE_NORMAL, "%2d  %s",
+    canvas_textf(c, r.x + 3, r.y, r.w - (lesson_is_own(lesson) ? 43 : 32), ROLE_NORMAL, "%2d  %s",
                  i + 1, lesson_title(lesson));
     if (lesson_is_own(lesson))
-        canvas_text(c, r.x + r.w - 36, r.y, 9, ROLE_ACCENT, whose_words[lesson_whose(lesson)->is]);
+        canvas_text(c, r.x + r.w - 38, r.y, 9, ROLE_ACCENT, whose_words[lesson_whose(lesson)->is]);
     if (lesson_minutes(lesson))
-        canvas_textf(c, r.x + r.w - 26, r.y, 7, ROLE_DIM, "%3d min", lesson_minutes(lesson));
-    canvas_textf(c, r.x + r.w - 18, r.y, 8, done == steps ? ROLE_GOOD : ROLE_DIM, "%d of %d", done,
+        canvas_textf(c, r.x + r.w - 28, r.y, 7, ROLE_DIM, "%3d min", lesson_minutes(lesson));
+    canvas_textf(c, r.x + r.w - 20, r.y, 8, done == steps ? ROLE_GOOD : ROLE_DIM, "%d of %d", done,
                  steps);
     if (made > 0)
-        canvas_textf(c, r.x + r.w - 9, r.y, 9, ROLE_DIM, "%d/%d right", right, made);
+        canvas_textf(c, r.x + r.w - 11, r.y, 11, ROLE_DIM, "%d/%d right", right, made);
     if (cur)
         canvas_fill(c, r, ROLE_SELECT);
 }
