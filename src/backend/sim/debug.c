@@ -245,12 +245,6 @@ static void settle_place(const struct debugged *d, char **place)
 
 /* ---- values by name ---- */
 
-void debug_value_clear(struct debug_value *v)
-{
-    free(v->name);
-    v->name = NULL;
-}
-
 /* "[5]" at the end: the lane. False: it is none. */
 static bool read_lane(const char *text, int *lane)
 {

@@ -12,6 +12,12 @@
 
 enum { LANES = 32, BYTES = 4, VALUES_MOST = 64 };
 
+void debug_value_clear(struct debug_value *v)
+{
+    free(v->name);
+    v->name = NULL;
+}
+
 /* Is it this name, or an element of it? */
 static bool is_of(const char *name, const char *of, size_t len)
 {
