@@ -42,6 +42,7 @@ enum {
     OPT_RESTRICTED,
     OPT_REMOTE,
     OPT_SERVE,
+    OPT_RANK,
     OPT_MDOC
 };
 
@@ -66,6 +67,7 @@ static const struct program_option {
     {"remote", OPT_REMOTE, "HOST", "run kernels there: a host's name, or [user@]machine, over ssh"},
     {"serve", OPT_SERVE, NULL,
      "be the far end of a connection: attnscope elsewhere starts it, by ssh"},
+    {"rank", OPT_RANK, NULL, "be a node of a ring over several machines: likewise"},
     {"help", 'h', NULL, "this text"},
     {"version", 'V', NULL, "version and licence"},
     {"help-mdoc", OPT_MDOC, NULL, NULL},
@@ -193,9 +195,9 @@ static void print_commands(void (*text)(struct str *))
 }
 
 /* The far end is the worker's: what it links to is not needed there, and it runs no command. */
-static int serve(void)
+static int serve(char *role)
 {
-    char *path, *argv[] = {NULL, "remote", NULL};
+    char *path, *argv[] = {NULL, role, NULL};
     struct err err = ERR_INIT;
     if (proc_find(NULL, &path, &err) == ST_OK) {
         argv[0] = path;
@@ -235,7 +237,9 @@ static int take_option(int opt, struct arguments *a)
         a->remote = optarg;
         return -1;
     case OPT_SERVE:
-        return serve();
+        return serve((char[]){"remote"});
+    case OPT_RANK:
+        return serve((char[]){"rank"});
     case OPT_RESTRICTED:
         a->restricted = true;
         return -1;

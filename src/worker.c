@@ -2,8 +2,8 @@
  *
  * Started by attnscope as `attnscope-worker ROLE FD PARENT`: its socket is descriptor FD, its
  * output a pipe that the supervisor reads as a log, its parent the process PARENT. It links neither
- * curses nor readline. `attnscope-worker remote`, which is what `attnscope --serve` becomes, has its
- * connection at its standard input and output.
+ * curses nor readline. `attnscope-worker remote`, which is what `attnscope --serve` becomes, and
+ * `attnscope-worker rank`, for `attnscope --rank`, have their connection at their standard input and output.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
@@ -95,6 +95,10 @@ int main(int argc, char **argv)
         prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
         prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); /* what workers leave is found and ended */
         return serve_remote();
+    }
+    if (argc == 2 && strcmp(argv[1], "rank") == 0) {
+        restrain();
+        return serve_rank();
     }
     long fd = argc == 4 ? number(argv[2]) : -1, parent = argc == 4 ? number(argv[3]) : -1;
     if (fd < 3 || parent < 0 || !is_socket((int)fd))

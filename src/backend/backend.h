@@ -34,7 +34,7 @@ struct backend_info {
     const char *origin; /* of its rows: "live", or "sim" */
     int devices;        /* of device=; 0: only the worker knows */
     const char
-        *options[7]; /* keys of `set` that mean something to this one and not to all: "threads" */
+        *options[10]; /* keys of `set` that mean something to this one and not to all: "threads" */
     bool gpu;        /* a GPU of this machine runs it: `device` of its rows is a model of the
                               table of devices, and without it the exit status is ST_NO_GPU */
     bool times;      /* has a clock: without one, rows have a check and no times */
@@ -90,7 +90,12 @@ struct backend_options {
     int shards;  /* enum ring_shards: how its sequence is cut */
     int devices[BACKEND_GPUS_MAX]; /* of a ring, in its order; one may come more than once */
     int transport;                 /* enum transport_kind */
-    int without;  /* the simulator: which line that orders threads is left out, from 1; 0: none */
+    int world,
+        rank; /* GPUs of a ring over several machines, and the first one's place of those here; 0: all are here */
+    char world_id[128]; /* by which they find each other: NCCL's */
+    const char
+        *nodes;  /* machines that share it, for who asks them (job/nodes.h); NULL: this one alone */
+    int without; /* the simulator: which line that orders threads is left out, from 1; 0: none */
     double sim_s; /* wall-clock seconds that a simulated run may take; 0: as many as it needs */
     char ptx_from[64]; /* the simulator: PTX of this compiler or none; "": any */
     bool counting; /* counts are wanted as those of a timed run, which is not asked for its LSE */

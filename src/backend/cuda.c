@@ -81,10 +81,13 @@ static char *turns_of(const struct ranks *r)
 {
     const char *names[RING_GPUS_MAX] = {NULL};
     struct str out = {0};
-    for (int i = 0; i < r->count; i++)
-        names[i] = r->rank[i].gpu.turns[0] ? r->rank[i].gpu.turns : "unknown";
-    qsort(names, (size_t)r->count, sizeof *names, by_name);
-    for (int i = 0; i < r->count; i++)
+    const int n = r->end - r->begin;
+    for (int i = 0; i < n; i++) {
+        const struct gpu *g = &r->rank[r->begin + i].gpu;
+        names[i] = g->turns[0] ? g->turns : "unknown";
+    }
+    qsort(names, (size_t)n, sizeof *names, by_name);
+    for (int i = 0; i < n; i++)
         if (!i || strcmp(names[i], names[i - 1]) != 0)
             str_addf(&out, "%s%s", out.len ? "," : "", names[i]);
     return str_take(&out);
@@ -97,8 +100,16 @@ static enum status open_ranks(struct backend *b, const struct backend_options *o
     if (o->streams > 1)
         return err_set(err, ST_USAGE, "streams=%d: GPUs that share a run have streams of their own",
                        o->streams);
-    enum status st =
-        ranks_open(r, &b->gpu, o->devices, o->gpus, (enum transport_kind)o->transport, err);
+    const bool all = !o->world;
+    struct nccl_id id;
+    memcpy(&id, o->world_id, sizeof id);
+    const struct ranks_asked asked = {.devices = o->devices,
+                                      .n = o->gpus,
+                                      .begin = all ? 0 : o->rank,
+                                      .count = all ? o->gpus : o->world,
+                                      .id = all ? NULL : &id,
+                                      .transport = (enum transport_kind)o->transport};
+    enum status st = ranks_open(r, &b->gpu, &asked, err);
     r->shards = (enum ring_shards)o->shards;
     if (st == ST_OK)
         b->turns = turns_of(r);
@@ -113,7 +124,7 @@ static enum status open_device(const struct backend_options *o, struct backend *
     enum status st = gpu_open(&b->gpu, o->device, o->streams, err);
     if (st == ST_OK)
         st = timer_open(&b->gpu, &b->timer, err);
-    if (st == ST_OK && o->gpus > 1)
+    if (st == ST_OK && (o->gpus > 1 || o->world))
         st = open_ranks(b, o, err);
     if (st != ST_OK) {
         close_device(b);
@@ -156,7 +167,7 @@ static void others(const struct backend *b, double ago_s, struct backend_others 
 {
     const struct ranks *r = b->ranks;
     others_of(&b->gpu, ago_s, out);
-    for (int i = 1; r && i < r->count; i++) {
+    for (int i = r ? r->begin + 1 : 0; r && i < r->end; i++) {
         struct backend_others o;
         others_of(&r->rank[i].gpu, ago_s, &o);
         const bool here = out->here || o.here;
@@ -397,7 +408,7 @@ BACKEND_ROW(cuda,
             .rank = 2,
             .origin = "live",
             .gpu = true,
-            .options = {"launch", "streams", "gpus", "shards", "devices", "transport"},
+            .options = {"launch", "streams", "gpus", "shards", "devices", "transport", "nodes"},
             .times = true,
             .counts = true,
             .present = nvidia_present,

@@ -20,6 +20,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "job/inputs.h"
+#include "job/nodes.h"
 
 /* Below any machine that is still usable, for estimates; the supervisor allows ten times. */
 static const double inputs_per_s = 2e7;
@@ -144,12 +145,15 @@ static void open_lock(struct launch *l)
 
 enum status launch_need_backend(struct launch *l, struct err *err)
 {
-    const struct backend_ops *ops = backend_find(l->request.options.backend);
+    const struct backend_info *info = backend_info(l->request.options.backend);
+    const bool apart = l->request.options.nodes && info && info->gpu;
+    const struct backend_ops *ops =
+        apart ? &backend_nodes : backend_find(l->request.options.backend);
     struct backend_options asked = options_backend(&l->request.options), *o = &asked;
     asked.counting = l->request.kind == JOB_PROFILE;
     if (!ops)
         return err_set(err, ST_USAGE, "unknown backend %s", l->request.options.backend);
-    bool same = l->backend && ops == l->ops && o->device == l->options.device &&
+    bool same = l->backend && ops == l->ops && !apart && o->device == l->options.device &&
                 o->threads == l->options.threads && o->streams == l->options.streams &&
                 o->launch == l->options.launch && o->blocks == l->options.blocks &&
                 o->hazards == l->options.hazards && o->without == l->options.without &&

@@ -8,6 +8,7 @@ libattnscope_a_SOURCES += \
 	%D%/job.c %D%/job.h \
 	%D%/judging.c %D%/judging.h \
 	%D%/lateness.c %D%/lateness.h \
+	%D%/nodes.c %D%/nodes_text.c %D%/nodes.h %D%/serve_rank.c \
 	%D%/peer.c %D%/peer.h \
 	%D%/proc.c %D%/proc.h \
 	%D%/request.c %D%/request.h \

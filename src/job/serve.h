@@ -4,6 +4,8 @@
 #ifndef ATTNSCOPE_JOB_SERVE_H
 #define ATTNSCOPE_JOB_SERVE_H
 
+#include <stdbool.h>
+
 /* Serves jobs on descriptor `fd` until the supervisor goes away; returns the exit status. */
 int serve_launch(int fd);
 int serve_judge(int fd);
@@ -11,5 +13,11 @@ int serve_judge(int fd);
  * machine, tells of them on standard output, and ends with all that it started when the input closes, when nobody has
  * been heard of for a minute, or by a signal. */
 int serve_remote(void);
+/* A node of a ring over several machines, on standard input and output: see nodes.h. */
+int serve_rank(void);
+
+/* Standard input and output are the connection's alone from now on: what anybody prints goes where ssh shows it, and what
+ * anybody reads is empty. False: one of them was closed. */
+bool serve_take_streams(int *in, int *out);
 
 #endif

@@ -206,6 +206,16 @@ static void skip_entries(struct launch *l, const json_t *skip)
     }
 }
 
+/* Nobody keeps other machines' GPUs while nothing is asked, and who asks may be gone when it has its answer. */
+static void leave_nodes(struct launch *l)
+{
+    if (!l->request.options.nodes || launch_is_spent(l))
+        return;
+    for (int i = 0; i < l->request.nentries; i++)
+        unload(l, &l->entries[i]);
+    launch_close(l);
+}
+
 static void serve_job(struct launch *l, const json_t *payload)
 {
     struct err err = ERR_INIT;
@@ -237,6 +247,7 @@ static void serve_job(struct launch *l, const json_t *payload)
         extra = json_pack("{s:O}", job_extra_list(l->request.kind), l->traces);
     l->spent = l->lost >= 0 || l->doubtful || st == ST_FAIL ||
                st == ST_NO_GPU; /* drivers fail once and for all */
+    leave_nodes(l);
     send_done(l, st, &err, extra);
     entries_free(l);
     job_request_clear(&l->request);

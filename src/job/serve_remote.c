@@ -44,9 +44,7 @@ struct far {
 
 /* ---- standard streams ---- */
 
-/* Ours alone from now on: what anybody prints goes where ssh shows it, and what anybody reads is empty. False: one of
- * them was closed. */
-static bool take_streams(int *in, int *out)
+bool serve_take_streams(int *in, int *out)
 {
     *in = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 10);
     *out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 10);
@@ -269,7 +267,7 @@ int serve_remote(void)
     struct far f = {.heard = seconds_now()};
     struct err err = ERR_INIT;
     int in, out;
-    if (!take_streams(&in, &out)) {
+    if (!serve_take_streams(&in, &out)) {
         fprintf(stderr, "attnscope: --serve needs standard input and output, as ssh gives them\n");
         return ST_FAIL;
     }

@@ -25,6 +25,7 @@ void options_clear(struct options *o)
     free(o->l2);
     free(o->ptx_from);
     free(o->devices);
+    free(o->nodes);
     *o = (struct options){0};
 }
 
@@ -37,13 +38,16 @@ void options_copy(struct options *dst, const struct options *src)
     copy.l2 = xstrdup_if(src->l2);
     copy.ptx_from = xstrdup_if(src->ptx_from);
     copy.devices = xstrdup_if(src->devices);
+    copy.nodes = xstrdup_if(src->nodes);
     options_clear(dst);
     *dst = copy;
 }
 
 const struct backend_info *options_runner(const struct options *o)
 {
-    return o->backend ? backend_info(o->backend) : o->host ? backend_gpu() : backend_usual();
+    return o->backend ? backend_info(o->backend)
+           : o->host || o->nodes ? backend_gpu()
+                                 : backend_usual();
 }
 
 /* ---- which devices share a run ---- */
@@ -91,6 +95,7 @@ struct backend_options options_backend(const struct options *o)
                                 .shards = o->shards,
                                 .without = o->without,
                                 .transport = o->transport,
+                                .nodes = o->nodes,
                                 .sim_s = o->sim_s};
     list_devices(o, b.devices);
     b.device = b.devices[0];
@@ -154,6 +159,24 @@ static enum status set_devices(void *row, const char *value, struct err *err)
     return ST_OK;
 }
 
+/* "here,box", and in a sweep "here+box". Which names there are only the session knows. */
+static enum status set_nodes(void *row, const char *value, struct err *err)
+{
+    struct options *o = row;
+    char *clean = sanitize_line(value);
+    const bool plain = *value && strcmp(clean, value) == 0;
+    free(clean);
+    if (!plain)
+        return err_set(err, ST_USAGE, "nodes needs names of hosts, commas between them; \"host\" "
+                                      "lists them, here is this machine");
+    free(o->nodes);
+    o->nodes = strcmp(value, "auto") ? xstrdup(value) : NULL;
+    for (char *p = o->nodes; p && *p; p++)
+        if (*p == '+' && !strchr(o->nodes, ' '))
+            *p = ',';
+    return ST_OK;
+}
+
 /* Several here are devices=; one is no list. */
 static enum status set_device(void *row, const char *value, struct err *err)
 {
@@ -182,7 +205,7 @@ static const char *backend_doc(const char *word)
 
 static const struct field_hooks on_backend = {.set = set_backend, .word_doc = backend_doc},
                                 on_host = {.set = set_host}, on_gpu = {.set = set_gpu},
-                                on_device = {.set = set_device}, on_devices = {.set = set_devices},
+                                on_device = {.set = set_device}, on_devices = {.set = set_devices}, on_nodes = {.set = set_nodes},
                                 on_time = {.after = after_time};
 
 static const char *const l2_words[] = {"cold", "hot", "both", NULL};
@@ -248,6 +271,9 @@ const struct field option_keys[] = {
     FIELD(FIELD_TEXT,  options, devices, .flags = FIELD_AUTO, .hooks = &on_devices, .example = "0,0",
           .doc = "which GPUs they are, in their order: 0,1,2,3; one named twice is shared by two of the ring; "
                  "auto: device= and those behind it"),
+    FIELD(FIELD_TEXT,  options, nodes, .flags = FIELD_AUTO, .hooks = &on_nodes, .example = "here,box",
+          .doc = "machines whose GPUs they are, as many of each, numbered by devices= on each: hosts of \"host\", "
+                 "here is this one; NCCL carries between them; auto: all are of one machine"),
     FIELD(FIELD_WORD,  options, transport, WORDS(transport),
           .doc = "what carries data between them"),
     FIELD(FIELD_COUNT, options, streams, .lo = 1, .hi = 64,

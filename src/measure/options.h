@@ -20,8 +20,10 @@ struct options {
     int blocks, hazards; /* enum sim_blocks, enum sim_hazards */
     int gpus, shards;    /* that share a run as a ring; enum ring_shards */
     char *devices;       /* which they are, "0,1,2,3"; NULL: `device` and those behind it */
-    int transport;       /* enum transport_kind: what carries data between them */
-    int without;         /* line that the simulator leaves out; 0: none */
+    char *
+        nodes; /* machines that have them, "here,box"; in a request also where each is (job/nodes.h); NULL: one */
+    int transport;    /* enum transport_kind: what carries data between them */
+    int without;      /* line that the simulator leaves out; 0: none */
     double sim_s;     /* wall-clock seconds that a simulated run may take; 0: as many as it needs */
     char *ptx_from;   /* simulate PTX of this compiler or none, "clang 14.0.6"; NULL: as it comes */
     double timeout_s; /* silence allowed while a kernel runs; 0: 5 s, or ten times the worker's own

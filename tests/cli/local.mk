@@ -21,4 +21,4 @@ update-frozen: all
 long_run_tests += %D%/sim.sh %D%/counts.sh %D%/reports.sh
 shell_tests += %D%/calibrate.sh
 shell_tests += %D%/pages.sh
-shell_tests += %D%/debug.sh %D%/without.sh %D%/ring.sh %D%/gpus.sh %D%/costs.sh %D%/tune.sh %D%/timeline.sh
+shell_tests += %D%/debug.sh %D%/without.sh %D%/ring.sh %D%/gpus.sh %D%/nodes.sh %D%/costs.sh %D%/tune.sh %D%/timeline.sh

@@ -1024,14 +1024,30 @@ static int copy_for_library(const void *from, const void *to, void *dst, const v
     return fake.sticky;
 }
 
+static int touch_for_library(const void *stream, void *at, unsigned long bytes, int writes)
+{
+    const int device = ((const struct fake_stream *)stream)->device;
+    if (apart_is_on() && apart_owner(at) != device) {
+        fprintf(stderr, "fakecuda: a message of device %d is in memory of %d\n", device,
+                apart_owner(at));
+        return fake.sticky = 700;
+    }
+    apart_queue(stream, copy_us(bytes));
+    if (apart_peer(stream, at, bytes, writes))
+        fake.sticky = 719;
+    return fake.sticky;
+}
+
 CU(cuStreamCreate, cu_stream *s, unsigned flags)
 {
     (void)flags;
     ENTER("cuStreamCreate");
     const cu_result r = allocate((void **)s, sizeof(struct fake_stream));
     if (r == CU_SUCCESS) {
-        *(struct fake_stream *)*s = (struct fake_stream){
-            .record = record, .device = fake.current, .copy = copy_for_library};
+        *(struct fake_stream *)*s = (struct fake_stream){.record = record,
+                                                         .device = fake.current,
+                                                         .copy = copy_for_library,
+                                                         .touch = touch_for_library};
         apart_stream(*s, fake.current);
     }
     return r;

@@ -52,6 +52,8 @@ struct fake_stream {
     int device;
     /* Copies from a device to another, by a stream of each (struct fake_stream). 0: done. */
     int (*copy)(const void *from, const void *to, void *dst, const void *src, unsigned long bytes);
+    /* One end of a copy whose other end is another process. 0: done. */
+    int (*touch)(const void *stream, void *at, unsigned long bytes, int writes);
 };
 
 /* What a tensor map was made of. */

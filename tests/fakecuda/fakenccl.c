@@ -11,11 +11,20 @@
  *   short=1       a receive expects one byte less than is sent
  *   async=6       what ncclCommGetAsyncError says
  *   log=FILE      a line of each group: its messages and their bytes
+ *   version=22703 what ncclGetVersion says
+ *   patience=5    seconds after which a message or a rank of another process counts as lost, 20 by default
+ *   die=3         the process ends in its third group
+ *
+ * Ranks of several processes of one machine (ncclCommInitRank) leave each other files in a folder that the id names: a
+ * message each, and one that says that a rank is there.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "fakecuda.h"
 
@@ -39,7 +48,14 @@ static struct {
     int n;
     char error[200];
     int hangs; /* calls that would not return */
+    char folder[100]; /* of several processes; "": there is one */
+    int here[COMMS_MAX],
+        sent[COMMS_MAX][COMMS_MAX]; /* ranks of this process; messages so far, by from and to */
 } fake;
+
+struct ncclUniqueId {
+    char bytes[128];
+};
 
 static int scripted(const char *key, int fallback)
 {
@@ -72,7 +88,7 @@ static int refuse(const char *text)
 
 NC(int, ncclGetVersion, int *version)
 {
-    *version = 22803;
+    *version = scripted("version", 22803);
     return 0;
 }
 
@@ -97,16 +113,133 @@ NC(int, ncclCommInitAll, struct ncclComm **comms, int n, const int *devices)
             return refuse("duplicate GPU");
         fake.comms[i] = (struct ncclComm){i, devices[i]};
         comms[i] = &fake.comms[i];
+        fake.here[i] = 1;
     }
+    fake.folder[0] = '\0';
     fake.count = n;
     return 0;
+}
+
+/* ---- several processes ---- */
+
+NC(int, ncclGetUniqueId, struct ncclUniqueId *id)
+{
+    memset(id, 0, sizeof *id);
+    snprintf(id->bytes, sizeof id->bytes, "%s/fakenccl-XXXXXX",
+             getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+    return fault("id") ? fault("id") : mkdtemp(id->bytes) ? 0 : 2;
+}
+
+/* Waits for a file of another process. */
+static int wait_for(const char *path)
+{
+    struct timespec begin, now;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    while (access(path, R_OK) != 0) {
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        if (now.tv_sec - begin.tv_sec > scripted("patience", 20))
+            return refuse("hang: another process does not come");
+        nanosleep(&(struct timespec){.tv_nsec = 500000}, NULL);
+    }
+    return 0;
+}
+
+static int put_file(const char *path, const void *data, size_t bytes)
+{
+    char draft[300];
+    snprintf(draft, sizeof draft, "%s.draft", path);
+    const int fd = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    const int ok = fd >= 0 && write(fd, data, bytes) == (ssize_t)bytes;
+    if (fd >= 0)
+        close(fd);
+    return ok && rename(draft, path) == 0 ? 0 : refuse("no room for a message");
+}
+
+/* All ranks of a group's calls come; whoever waits, waits in its end. */
+static int count_joined(void)
+{
+    char path[300];
+    int rc = 0;
+    for (int i = 0; i < fake.count && !rc; i++) {
+        snprintf(path, sizeof path, "%s/rank-%d", fake.folder, i);
+        rc = wait_for(path);
+    }
+    return rc;
+}
+
+NC(int, ncclCommInitRank, struct ncclComm **comm, int count, struct ncclUniqueId id, int rank)
+{
+    char path[300];
+    if (fault("init"))
+        return fault("init");
+    if (count > COMMS_MAX || rank < 0 || rank >= count || strlen(id.bytes) >= sizeof fake.folder)
+        return refuse("no such rank");
+    snprintf(fake.folder, sizeof fake.folder, "%s", id.bytes);
+    fake.count = count;
+    fake.here[rank] = 1;
+    fake.comms[rank] = (struct ncclComm){rank, -1};
+    *comm = &fake.comms[rank];
+    snprintf(path, sizeof path, "%s/rank-%d", fake.folder, rank);
+    return access(path, F_OK) == 0 ? refuse("the rank is there already") : put_file(path, "", 0);
+}
+
+static void name_message(char *path, size_t size, const struct message *m)
+{
+    snprintf(path, size, "%s/%d-%d-%d", fake.folder, m->from, m->to, ++fake.sent[m->from][m->to]);
+}
+
+static int send_away(const struct message *m, int nothing)
+{
+    const struct fake_stream *stream = m->stream;
+    char path[300];
+    if (stream->touch(stream, m->at, m->bytes, 0))
+        return 1;
+    name_message(path, sizeof path, m);
+    static const char none[1 << 20];
+    return put_file(path, nothing && m->bytes <= sizeof none ? none : m->at, m->bytes);
+}
+
+static int take_in(const struct message *m)
+{
+    const struct fake_stream *stream = m->stream;
+    char path[300];
+    name_message(path, sizeof path, m);
+    if (wait_for(path) || stream->touch(stream, m->at, m->bytes, 1))
+        return 1;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const int ok = fd >= 0 && read(fd, m->at, m->bytes) == (ssize_t)m->bytes;
+    if (fd >= 0)
+        close(fd);
+    (void)unlink(path);
+    return ok ? 0 : refuse("hang: a receive expects another number of bytes than is sent");
+}
+
+/* Messages whose other end is not here: all go, then all come. */
+static int carry_far(int lose)
+{
+    int rc = 0;
+    for (int sends = 1; sends >= 0; sends--)
+        for (int i = 0; i < fake.n && !rc; i++) {
+            struct message *m = &fake.messages[i];
+            if (m->sends != sends || fake.here[sends ? m->to : m->from])
+                continue;
+            rc = sends ? send_away(m, lose) : take_in(m);
+            lose = sends ? 0 : lose;
+            m->at = NULL;
+        }
+    return rc;
 }
 
 /* Waits for what was queued, and may not be called within a group. */
 NC(int, ncclCommDestroy, struct ncclComm *c)
 {
-    (void)c;
+    char path[300];
     fake.hangs += fake.depth || fault("async");
+    if (fake.folder[0]) {
+        snprintf(path, sizeof path, "%s/rank-%d", fake.folder, c->rank);
+        (void)unlink(path);
+        (void)rmdir(fake.folder); /* the last one's */
+    }
     return 0;
 }
 
@@ -145,7 +278,7 @@ static int add(int sends, void *at, size_t n, int type, int peer, const struct n
             "hang: a send or receive outside of a group waits for one that is not called");
     if (!size || peer < 0 || peer >= fake.count || peer == c->rank || fake.n == MESSAGES_MAX)
         return refuse("no such peer, or type");
-    if (((const struct fake_stream *)stream)->device != c->device)
+    if (c->device >= 0 && ((const struct fake_stream *)stream)->device != c->device)
         return refuse("the stream is of another GPU than the communicator");
     fake.messages[fake.n++] = (struct message){.sends = sends,
                                                .from = sends ? c->rank : peer,
@@ -226,16 +359,23 @@ NC(int, ncclGroupEnd, void)
     int rc = fake.depth-- > 0 ? 0 : refuse("a group ends that has not begun"), n = 0;
     size_t bytes = 0;
     fake.groups++;
+    if (scripted("die", 0) == fake.groups)
+        _exit(3);
+    if (fake.folder[0] && !fake.n && !rc)
+        return count_joined();
     if (fault("end"))
         return fault("end");
     if (scripted("swap", 0))
         swap_receives();
+    for (int i = 0; i < fake.n; i++)
+        bytes += fake.messages[i].sends ? fake.messages[i].bytes : 0;
+    if (fake.folder[0] && !rc)
+        rc = carry_far(scripted("lose", 0));
     for (int i = 0; i < fake.n && !rc; i++) {
         struct message *s = &fake.messages[i];
-        if (!s->sends)
+        if (!s->sends || !s->at)
             continue;
-        rc = carry(s, n++ == 0 && scripted("lose", 0));
-        bytes += s->bytes;
+        rc = carry(s, n++ == 0 && scripted("lose", 0) && !fake.folder[0]);
     }
     for (int i = 0; i < fake.n && !rc; i++)
         if (!fake.messages[i].sends && fake.messages[i].at)

@@ -188,6 +188,8 @@ unit_tests += %D%/test_cuda.t
 %C%_test_cuda_t_SOURCES = %D%/test_cuda.c
 unit_tests += %D%/test_cuda_ring.t
 %C%_test_cuda_ring_t_SOURCES = %D%/test_cuda_ring.c $(home_run)
+unit_tests += %D%/test_nodes.t
+%C%_test_nodes_t_SOURCES = %D%/test_nodes.c $(home_run)
 unit_tests += %D%/test_cuda_abi.t
 %C%_test_cuda_abi_t_SOURCES = %D%/test_cuda_abi.c
 if HAVE_CUDA_OCCUPANCY

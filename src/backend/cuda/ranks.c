@@ -60,8 +60,8 @@ void rank_release(struct ranks *r, int i, cu_pointer *p)
 
 static bool all_differ(const struct ranks *r)
 {
-    for (int i = 0; i < r->count; i++)
-        for (int k = 0; k < i; k++)
+    for (int i = r->begin; i < r->end; i++)
+        for (int k = r->begin; k < i; k++)
             if (r->rank[i].gpu.index == r->rank[k].gpu.index)
                 return false;
     return true;
@@ -69,8 +69,8 @@ static bool all_differ(const struct ranks *r)
 
 static bool all_same(const struct ranks *r)
 {
-    for (int i = 1; i < r->count; i++)
-        if (r->rank[i].gpu.index != r->rank[0].gpu.index)
+    for (int i = r->begin + 1; i < r->end; i++)
+        if (r->rank[i].gpu.index != r->rank[r->begin].gpu.index)
             return false;
     return true;
 }
@@ -94,6 +94,8 @@ static bool join(struct ranks *r, int from, int to)
 static enum status use_copies(struct ranks *r, struct err *err)
 {
     bool straight = true;
+    if (!ranks_are_all(r))
+        return err_set(err, ST_NO, "between machines NCCL alone carries data");
     if (!r->rank[0].gpu.api.copy_peer && !all_same(r))
         return err_set(err, ST_NO, "this driver does not copy from GPU to GPU: CUDA 4 is needed");
     for (int from = 0; from < r->count; from++)
@@ -103,27 +105,36 @@ static enum status use_copies(struct ranks *r, struct err *err)
     return ST_OK;
 }
 
-static enum status use_nccl(struct ranks *r, struct err *err)
+static void enter_rank(void *ctx, int i)
+{
+    (void)rank_enter(ctx, i);
+}
+
+static enum status use_nccl(struct ranks *r, const struct nccl_id *id, struct err *err)
 {
     int devices[RING_GPUS_MAX];
-    for (int i = 0; i < r->count; i++)
-        devices[i] = r->rank[i].gpu.index;
+    const int n = r->end - r->begin;
+    for (int i = 0; i < n; i++)
+        devices[i] = r->rank[r->begin + i].gpu.index;
     if (!all_differ(r))
         return err_set(err, ST_NO, "NCCL takes every GPU once, and one is named more than once");
-    const enum status st = nccl_open(devices, r->count, &r->nccl, err);
+    const enum status st = id ? nccl_join(id, r->count, r->begin, n, enter_rank, r, &r->nccl, err)
+                              : nccl_open(devices, n, &r->nccl, err);
     if (st == ST_OK)
         r->carrier = "nccl";
     return st;
 }
 
-static enum status choose_carrier(struct ranks *r, enum transport_kind wanted, struct err *err)
+static enum status choose_carrier(struct ranks *r, const struct ranks_asked *asked, struct err *err)
 {
     struct err why = ERR_INIT;
-    const bool nccl = wanted == TRANSPORT_NCCL || (wanted == TRANSPORT_AUTO && all_differ(r));
-    const enum status st = nccl ? use_nccl(r, &why) : ST_NO;
+    const enum transport_kind wanted = asked->transport;
+    const bool must = wanted == TRANSPORT_NCCL || (asked->id && wanted == TRANSPORT_AUTO),
+               nccl = must || (wanted == TRANSPORT_AUTO && all_differ(r));
+    const enum status st = nccl ? use_nccl(r, asked->id, &why) : ST_NO;
     if (st == ST_OK)
         return ST_OK;
-    if (wanted == TRANSPORT_NCCL)
+    if (must)
         return err_set(err, ST_NO, "%s", why.text);
     if (nccl)
         r->note = xasprintf("the driver copies in NCCL's place: %s", why.text);
@@ -136,7 +147,7 @@ static enum status open_rank(struct ranks *r, int i, int device, struct err *err
 {
     struct rank *x = &r->rank[i];
     enum status st = gpu_open(&x->gpu, device, 1, err);
-    r->count = i + 1;
+    r->end = i + 1;
     if (st != ST_OK)
         return st;
     const struct cuda_api *api = &x->gpu.api;
@@ -161,20 +172,21 @@ static enum status check_devices(const struct gpu *first, const int *devices, in
     return ST_OK;
 }
 
-enum status ranks_open(struct ranks *r, struct gpu *first, const int *devices, int n,
-                       enum transport_kind wanted, struct err *err)
+enum status ranks_open(struct ranks *r, struct gpu *first, const struct ranks_asked *asked,
+                       struct err *err)
 {
-    *r = (struct ranks){.first = first};
-    enum status st = check_devices(first, devices, n, err);
-    for (int i = 0; i < n && st == ST_OK; i++)
-        st = open_rank(r, i, devices[i], err);
-    return st == ST_OK ? choose_carrier(r, wanted, err) : st;
+    *r = (struct ranks){
+        .first = first, .count = asked->count, .begin = asked->begin, .end = asked->begin};
+    enum status st = check_devices(first, asked->devices, asked->n, err);
+    for (int i = 0; i < asked->n && st == ST_OK; i++)
+        st = open_rank(r, asked->begin + i, asked->devices[i], err);
+    return st == ST_OK ? choose_carrier(r, asked, err) : st;
 }
 
 static bool usable(const struct ranks *r)
 {
     bool all = !r->first || !r->first->spent;
-    for (int i = 0; i < r->count; i++)
+    for (int i = r->begin; i < r->end; i++)
         all = all && !r->rank[i].gpu.spent;
     return all;
 }
@@ -191,7 +203,7 @@ void ranks_close(struct ranks *r)
 {
     nccl_close(r->nccl, usable(r));
     drop_inputs(r);
-    for (int i = 0; i < r->count; i++) {
+    for (int i = r->begin; i < r->end; i++) {
         struct rank *x = &r->rank[i];
         rank_enter(r, i);
         flush_free(&x->gpu, &x->flush);
@@ -239,7 +251,7 @@ static cu_result copy_one(struct ranks *r, const struct nccl_send *s)
 static void spend_all(struct ranks *r)
 {
     static const char why[] = "NCCL has failed";
-    for (int i = 0; i < r->count; i++)
+    for (int i = r->begin; i < r->end; i++)
         if (!r->rank[i].gpu.spent)
             r->rank[i].gpu.spent = xstrdup(why);
     if (!r->first->spent)
@@ -259,9 +271,9 @@ static enum status nccl_said(struct ranks *r, const char *who, enum status st, s
 enum status ranks_queue(struct ranks *r, const char *who, const struct nccl_send *sends, int n,
                         struct err *err)
 {
-    cu_stream streams[RING_GPUS_MAX];
+    cu_stream streams[RING_GPUS_MAX] = {NULL};
     enum status st = ST_OK;
-    for (int i = 0; i < r->count; i++)
+    for (int i = r->begin; i < r->end; i++)
         streams[i] = r->rank[i].copies;
     if (!r->nccl) {
         for (int i = 0; i < n && st == ST_OK; i++)
@@ -282,7 +294,7 @@ static void rest(void)
 static enum status watch(struct ranks *r, const char *who, bool *busy, struct err *err)
 {
     *busy = false;
-    for (int i = 0; i < r->count; i++) {
+    for (int i = r->begin; i < r->end; i++) {
         const struct rank *x = &r->rank[i];
         const cu_stream streams[2] = {x->gpu.streams[0], x->copies};
         rank_enter(r, i);
@@ -298,12 +310,12 @@ static enum status watch(struct ranks *r, const char *who, bool *busy, struct er
 
 enum status ranks_sync(struct ranks *r, const char *who, struct err *err)
 {
-    bool busy = r->rank[0].gpu.api.stream_query != NULL;
+    bool busy = r->rank[r->begin].gpu.api.stream_query != NULL;
     enum status st = ST_OK;
     while (busy && (st = watch(r, who, &busy, err)) == ST_OK)
         if (busy)
             rest();
-    for (int i = 0; i < r->count && st == ST_OK; i++) {
+    for (int i = r->begin; i < r->end && st == ST_OK; i++) {
         const struct gpu *g = rank_enter(r, i);
         st = rank_check(r, i, who, "cuStreamSynchronize", g->api.stream_sync(r->rank[i].copies),
                         err);
@@ -318,6 +330,7 @@ void ranks_devices(const struct ranks *r, char *buf, size_t size)
 {
     size_t len = 0;
     buf[0] = '\0';
-    for (int i = 0; i < r->count && len < size; i++)
-        len += (size_t)snprintf(buf + len, size - len, "%s%d", i ? "," : "", r->rank[i].gpu.index);
+    for (int i = r->begin; i < r->end && len < size; i++)
+        len += (size_t)snprintf(buf + len, size - len, "%s%d", i > r->begin ? "," : "",
+                                r->rank[i].gpu.index);
 }

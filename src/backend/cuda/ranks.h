@@ -20,9 +20,11 @@ struct rank {
     struct flush flush;
 };
 
+/* Those of this process are begin .. end - 1 of `count`: all, unless GPUs of other machines share the run. The others'
+ * are empty here; each process has all of the inputs, and plays its ranks' part of the plan. */
 struct ranks {
     struct gpu *first; /* of the backend, borrowed: a rank that is lost spends it, too */
-    int count;
+    int count, begin, end;
     struct rank rank[RING_GPUS_MAX];
     struct nccl *nccl; /* NULL: the driver copies */
     const char *
@@ -33,13 +35,28 @@ struct ranks {
     size_t bytes[3];
 };
 
-/* Opens `n` GPUs by number. Close it whatever the status. */
-enum status ranks_open(struct ranks *r, struct gpu *first, const int *devices, int n,
-                       enum transport_kind wanted, struct err *err);
+/* Opens GPUs by number: ranks `begin` and those behind it of `count`, which join by `id` where these are not all (NULL).
+ * Close it whatever the status. */
+struct ranks_asked {
+    const int *devices;
+    int n, begin, count;
+    const struct nccl_id *id;
+    enum transport_kind transport;
+};
+enum status ranks_open(struct ranks *r, struct gpu *first, const struct ranks_asked *asked,
+                       struct err *err);
 void ranks_close(struct ranks *r);
 /* Keeps copies of the inputs here. */
 enum status ranks_set_inputs(struct ranks *r, const struct tensors *host, struct err *err);
 
+static inline bool rank_is_here(const struct ranks *r, int i)
+{
+    return i >= r->begin && i < r->end;
+}
+static inline bool ranks_are_all(const struct ranks *r)
+{
+    return r->end - r->begin == r->count;
+}
 /* Makes the driver's calls go to rank i's GPU from now on. */
 struct gpu *rank_enter(struct ranks *r, int i);
 /* As gpu_check(); the sentence says which of several GPUs it was. */

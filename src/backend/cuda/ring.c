@@ -33,6 +33,9 @@ struct world {
     double link_gbs;   /* NaN: not measured */
     double host_s;     /* the last sample, by the host's clock */
     cu_event begin, end;
+    cu_event met; /* all ranks of all machines are here; none, where all are of this one */
+    cu_pointer tokens[RING_GPUS_MAX];
+    bool links_timed;
     uint32_t *gate; /* GPU 0 waits until the host writes `opening` here; NULL: no such thing */
     uint32_t opening;
     unsigned char *output, *lse; /* guard, tensor, guard, as the last fetch has put them together */
@@ -59,10 +62,12 @@ static enum status check_kernel(const struct kernel_desc *d, struct err *err)
 /* All events in one context, but those of a GPU's own. */
 static cu_result make_events(struct world *w)
 {
-    const struct gpu *g = rank_enter(w->ranks, 0);
+    const struct gpu *g = rank_enter(w->ranks, w->ranks->begin);
     cu_result r = g->api.event_create(&w->begin, 0);
     if (r == CU_SUCCESS)
         r = g->api.event_create(&w->end, 0);
+    if (r == CU_SUCCESS && !ranks_are_all(w->ranks))
+        r = g->api.event_create(&w->met, 0);
     void *p = NULL;
     if (r == CU_SUCCESS && cuda_has_gate(&g->api) &&
         g->api.host_alloc(&p, sizeof *w->gate, MAP_HOST_MEMORY) == CU_SUCCESS) {
@@ -76,9 +81,8 @@ static enum status load_all(struct world *w, const struct param_values *v, struc
 {
     int64_t ws[DESC_WS_MAX];
     struct slot *s = w->slot;
-    enum status st =
-        ring_build(&s->inputs->shape, w->ranks->count, w->ranks->shards,
-                   desc_parts(s->desc, s->inputs->shape.dtype), &w->ring, err);
+    enum status st = ring_build(&s->inputs->shape, w->ranks->count, w->ranks->shards,
+                                desc_parts(s->desc, s->inputs->shape.dtype), &w->ring, err);
     if (st == ST_OK) {
         (void)s->gpu->api.set_current(s->gpu->context);
         s->parts_f32 = desc_stores_parts(s->desc, s->inputs->shape.dtype);
@@ -86,10 +90,15 @@ static enum status load_all(struct world *w, const struct param_values *v, struc
     }
     if (st == ST_OK)
         st = seat_workspaces(s, &w->ring, ws, err);
-    for (int i = 0; i < w->ring.gpus && st == ST_OK; i++)
+    for (int i = w->ranks->begin; i < w->ranks->end && st == ST_OK; i++)
         st = seat_make(w->seats, i, s, w->ranks, &w->ring, v, ws, err);
+    for (int i = 0; i < w->ring.gpus && st == ST_OK; i++)
+        st = seat_watch_sends(w->seats, i, s, w->ranks, &w->ring, err);
+    for (int i = w->ranks->begin; i < w->ranks->end && st == ST_OK && !ranks_are_all(w->ranks); i++)
+        st = rank_alloc(w->ranks, i, "a token", 2 * RING_GPUS_MAX, &w->tokens[i], err);
     if (st == ST_OK)
-        st = rank_check(w->ranks, 0, name_of(w), "cuEventCreate", make_events(w), err);
+        st =
+            rank_check(w->ranks, w->ranks->begin, name_of(w), "cuEventCreate", make_events(w), err);
     return st == ST_OK ? shares_make(&w->shares, w->ranks, &w->ring, w->seats, name_of(w), err)
                        : st;
 }
@@ -113,8 +122,12 @@ static void unload(struct slot *s)
         return;
     for (int i = w->ranks->count; i-- > 0;) /* code is owned by the first that has it */
         seat_free(w->seats, i, w->ranks);
-    const struct gpu *g = rank_enter(w->ranks, 0);
+    for (int i = w->ranks->begin; i < w->ranks->end; i++)
+        rank_release(w->ranks, i, &w->tokens[i]);
+    const struct gpu *g = rank_enter(w->ranks, w->ranks->begin);
     if (!g->spent) {
+        if (w->met)
+            (void)g->api.event_destroy(w->met);
         if (w->begin)
             (void)g->api.event_destroy(w->begin);
         if (w->end)
@@ -153,14 +166,15 @@ static cu_result wait_for_room(struct world *w, int to, int step)
     return r;
 }
 
-/* What goes where in an exchange, or to GPU 0 at the end. */
+/* What goes where in an exchange, or to GPU 0 at the end; what neither comes from here nor comes here is others'. */
 static int sends_of(const struct world *w, int step, struct nccl_send out[2 * RING_GPUS_MAX])
 {
     const struct ring *r = &w->ring;
     int n = 0;
     for (int to = 0; to < r->gpus; to++) {
-        const int from = r->gathers ? to : r->turn[to][step].from;
-        if (from < 0 || (r->gathers && from == 0))
+        const int from = r->gathers ? to : r->turn[to][step].from, there = r->gathers ? 0 : to;
+        if (from < 0 || (r->gathers && from == 0) ||
+            !(rank_is_here(w->ranks, from) || rank_is_here(w->ranks, there)))
             continue;
         const struct ring_memory *a = &w->seats[from].at, *b = &w->seats[r->gathers ? 0 : to].at;
         for (int k = 0; k < 2; k++)
@@ -189,6 +203,8 @@ static enum status record_sends(struct world *w, const struct nccl_send *sends, 
     for (int i = 0; i < n && st == ST_OK; i += 2) {
         const int carrier = ranks_carrier(w->ranks, sends[i].from, sends[i].to);
         const struct seat *x = &w->seats[sends[i].from];
+        if (!rank_is_here(w->ranks, carrier))
+            continue;
         const struct gpu *g = rank_enter(w->ranks, carrier);
         st = rank_check(w->ranks, carrier, name_of(w), "cuEventRecord",
                         g->api.event_record(arrived ? x->arrived[step] : x->left[step],
@@ -206,7 +222,7 @@ static enum status queue_exchange(struct world *w, int step, struct err *err)
     if (st == ST_OK)
         st = ranks_queue(w->ranks, name_of(w), sends, n, err);
     for (int i = 0; i < n; i++)
-        w->sent += (double)sends[i].bytes;
+        w->sent += rank_is_here(w->ranks, sends[i].from) ? (double)sends[i].bytes : 0;
     return st == ST_OK ? record_sends(w, sends, n, step, true, err) : st;
 }
 
@@ -215,6 +231,8 @@ static enum status wait_for_answers(struct world *w, struct err *err)
 {
     enum status st = ST_OK;
     for (int from = 1; from < w->ring.gpus && w->ring.gathers && st == ST_OK; from++) {
+        if (!rank_is_here(w->ranks, from))
+            continue;
         const struct gpu *g = rank_enter(w->ranks, from);
         if (w->ring.turn[from][0].waits_compute)
             st = rank_check(
@@ -270,6 +288,8 @@ static enum status combine(struct world *w, int i, bool lse, struct err *err)
 static enum status play_event(struct world *w, const struct ring_event *e, bool lse,
                               struct err *err)
 {
+    if (e->gpu >= 0 && !rank_is_here(w->ranks, e->gpu))
+        return ST_OK; /* it is played where that GPU is */
     switch (e->what) {
     case RING_BEGIN:
         return rank_check(w->ranks, e->gpu, name_of(w), "cuStreamWaitEvent",
@@ -304,15 +324,45 @@ static enum status play(struct world *w, bool lse, struct err *err)
 
 /* ---- from one event to another ---- */
 
-/* Nothing begins anywhere before GPU 0's first event. */
+/* Every GPU tells GPU 0 that it is there, and GPU 0 all that all are; of several machines the first of each begins its
+ * sample then, so that none's has the time in which it waited for others to be asked. */
+static enum status meet(struct world *w, struct err *err)
+{
+    const int lead = w->ranks->begin, n = w->ring.gpus;
+    enum status st = ST_OK;
+    for (int back = 0; back < 2 && st == ST_OK; back++) {
+        struct nccl_send sends[RING_GPUS_MAX];
+        for (int i = 1; i < n; i++)
+            sends[i - 1] = (struct nccl_send){.from = back ? 0 : i,
+                                              .to = back ? i : 0,
+                                              .src = w->tokens[back ? 0 : i] + RING_GPUS_MAX,
+                                              .dst = w->tokens[back ? i : 0] + (cu_pointer)i,
+                                              .bytes = 1};
+        st = ranks_queue(w->ranks, name_of(w), sends, n - 1, err);
+    }
+    for (int i = lead; i < w->ranks->end && st == ST_OK; i++) {
+        const struct gpu *g = rank_enter(w->ranks, i);
+        cu_result r =
+            i == lead ? g->api.event_record(w->met, w->ranks->rank[i].copies) : CU_SUCCESS;
+        if (r == CU_SUCCESS)
+            r = g->api.stream_wait(g->streams[0], w->met, 0);
+        st = rank_check(w->ranks, i, name_of(w), "cuStreamWaitEvent", r, err);
+    }
+    return st;
+}
+
+/* Nothing begins anywhere before the first GPU's first event. */
 static enum status fork_all(struct world *w, struct err *err)
 {
-    const struct gpu *g = rank_enter(w->ranks, 0);
-    enum status st = rank_check(w->ranks, 0, name_of(w), "cuEventRecord",
-                                g->api.event_record(w->begin, g->streams[0]), err);
-    for (int i = 0; i < w->ring.gpus && st == ST_OK; i++) {
+    const int lead = w->ranks->begin;
+    enum status st = ranks_are_all(w->ranks) ? ST_OK : meet(w, err);
+    const struct gpu *g = rank_enter(w->ranks, lead);
+    if (st == ST_OK)
+        st = rank_check(w->ranks, lead, name_of(w), "cuEventRecord",
+                        g->api.event_record(w->begin, g->streams[0]), err);
+    for (int i = lead; i < w->ranks->end && st == ST_OK; i++) {
         g = rank_enter(w->ranks, i);
-        cu_result r = i ? g->api.stream_wait(g->streams[0], w->begin, 0) : CU_SUCCESS;
+        cu_result r = i > lead ? g->api.stream_wait(g->streams[0], w->begin, 0) : CU_SUCCESS;
         if (r == CU_SUCCESS)
             r = g->api.stream_wait(w->ranks->rank[i].copies, w->begin, 0);
         if (r == CU_SUCCESS)
@@ -322,21 +372,34 @@ static enum status fork_all(struct world *w, struct err *err)
     return st;
 }
 
+/* What a GPU sends to another machine is waited for there; here its stream is to be empty, too, before the sample ends. */
+static cu_result wait_for_sent(struct world *w, int i)
+{
+    const struct gpu *g = rank_enter(w->ranks, i);
+    if (ranks_are_all(w->ranks))
+        return CU_SUCCESS;
+    const cu_result r = g->api.event_record(w->seats[i].sent, w->ranks->rank[i].copies);
+    return r == CU_SUCCESS ? g->api.stream_wait(g->streams[0], w->seats[i].sent, 0) : r;
+}
+
 /* Copies need no event of their own: a step, or the end, waits for each. */
 static enum status join_all(struct world *w, struct err *err)
 {
+    const int lead = w->ranks->begin;
     enum status st = ST_OK;
-    for (int i = w->ring.gpus; i-- > 0 && st == ST_OK;) {
+    for (int i = w->ranks->end; i-- > lead && st == ST_OK;) {
+        cu_result r = wait_for_sent(w, i);
         const struct gpu *g = rank_enter(w->ranks, i);
-        cu_result r = g->api.event_record(w->seats[i].end, g->streams[0]);
-        if (r == CU_SUCCESS && i) {
-            g = rank_enter(w->ranks, 0);
+        if (r == CU_SUCCESS)
+            r = g->api.event_record(w->seats[i].end, g->streams[0]);
+        if (r == CU_SUCCESS && i > lead) {
+            g = rank_enter(w->ranks, lead);
             r = g->api.stream_wait(g->streams[0], w->seats[i].end, 0);
         }
         st = rank_check(w->ranks, i, name_of(w), "cuEventRecord", r, err);
     }
-    const struct gpu *g = rank_enter(w->ranks, 0);
-    return st == ST_OK ? rank_check(w->ranks, 0, name_of(w), "cuEventRecord",
+    const struct gpu *g = rank_enter(w->ranks, lead);
+    return st == ST_OK ? rank_check(w->ranks, lead, name_of(w), "cuEventRecord",
                                     g->api.event_record(w->end, g->streams[0]), err)
                        : st;
 }
@@ -412,6 +475,14 @@ static enum status read_lse(struct slot *s, void *dst, struct err *err)
 
 /* ---- samples ---- */
 
+static double slowest_of(const double *gbs, int n)
+{
+    double least = INFINITY;
+    for (int i = 0; i < n; i++)
+        least = gbs[i] > 0 ? fmin(least, gbs[i]) : NAN;
+    return least;
+}
+
 /* What the links give: the first exchange of the ring alone, three times, the middle one. */
 static enum status time_links(struct world *w, struct err *err)
 {
@@ -427,6 +498,8 @@ static enum status time_links(struct world *w, struct err *err)
             st = ranks_sync(w->ranks, name_of(w), err);
         for (int i = 0; i < n && st == ST_OK; i += 2) {
             const struct seat *x = &w->seats[sends[i].from];
+            if (!rank_is_here(w->ranks, ranks_carrier(w->ranks, sends[i].from, sends[i].to)))
+                continue; /* told where it arrives */
             const double sent = (double)(sends[i].bytes + sends[i + 1].bytes);
             st = elapsed(w, ranks_carrier(w->ranks, sends[i].from, sends[i].to), x->left[0],
                          x->arrived[0], &s, err);
@@ -436,7 +509,8 @@ static enum status time_links(struct world *w, struct err *err)
         }
         gbs[t] = (w->ring.gathers ? bytes / longest : slowest) * 1e-9;
     }
-    if (st == ST_OK && n)
+    w->links_timed = true;
+    if (st == ST_OK && isfinite(slowest_of(gbs, TIMES)))
         w->link_gbs = fmax(fmin(gbs[0], gbs[1]), fmin(fmax(gbs[0], gbs[1]), gbs[2]));
     return st;
 }
@@ -445,9 +519,9 @@ static enum status time_links(struct world *w, struct err *err)
 static bool close_gate(struct world *w)
 {
     enum { QUEUED_MAX = 256 };
-    const struct gpu *g = rank_enter(w->ranks, 0);
+    const struct gpu *g = rank_enter(w->ranks, w->ranks->begin);
     int most = 0;
-    for (int i = 0; i < w->ring.gpus; i++) {
+    for (int i = w->ranks->begin; i < w->ranks->end; i++) {
         const int n = seat_commands(&w->seats[i]) + 8 * w->ring.steps;
         most = n > most ? n : most;
     }
@@ -477,7 +551,7 @@ static enum status time_all(struct world *w, double *seconds, struct err *err)
         st = ranks_sync(w->ranks, name_of(w), err);
     w->host_s = seconds_now() - began;
     if (st == ST_OK)
-        st = elapsed(w, 0, w->begin, w->end, seconds, err);
+        st = elapsed(w, w->ranks->begin, w->begin, w->end, seconds, err);
     if (st == ST_OK && !(*seconds > 0 && *seconds < FLT_MAX))
         st = err_set(err, ST_FAIL, "%s: its events are %g s apart: the driver's clock is wrong",
                      name_of(w), *seconds);
@@ -487,7 +561,7 @@ static enum status time_all(struct world *w, double *seconds, struct err *err)
 static void flush_all(struct world *w)
 {
     w->slot->flush_doubt = NULL;
-    for (int i = 0; i < w->ring.gpus; i++) {
+    for (int i = w->ranks->begin; i < w->ranks->end; i++) {
         struct rank *x = &w->ranks->rank[i];
         rank_enter(w->ranks, i);
         flush_queue(&x->gpu, &x->flush);
@@ -503,7 +577,7 @@ static enum status sample(struct slot *s, int repeat, bool cold, bool graph, dou
     (void)graph;
     enum status st = repeat == 1 ? gpu_alive(s->gpu, name_of(w), err)
                                  : err_set(err, ST_USAGE, "a sample of %d runs", repeat);
-    if (st == ST_OK && isnan(w->link_gbs)) {
+    if (st == ST_OK && !w->links_timed) {
         st = time_links(w, err);
         if (st == ST_OK)
             st = shares_put(&w->shares, w->turn, err); /* what came by so is not this sample's */
@@ -579,7 +653,7 @@ static void tell_sample(struct world *w, json_t *o)
 {
     json_t *gpus = json_array();
     double most = 0, sum = 0;
-    for (int i = 0; i < w->ring.gpus && gpus; i++) {
+    for (int i = w->ranks->begin; i < w->ranks->end && gpus; i++) {
         json_t *one = gpu_json(w, i);
         const double us = json_number_value(json_object_get(one, "compute_us"));
         most = fmax(most, us);
@@ -588,7 +662,8 @@ static void tell_sample(struct world *w, json_t *o)
             json_array_append_new(gpus, one);
     }
     if (sum > 0)
-        json_object_set_new(o, "imbalance", json_real(most * w->ring.gpus / sum));
+        json_object_set_new(o, "imbalance",
+                            json_real(most * (w->ranks->end - w->ranks->begin) / sum));
     json_object_set_new(o, "gpu_us", gpus);
     json_object_set_new(o, "host_us", json_real(w->host_s * 1e6));
 }

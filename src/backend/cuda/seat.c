@@ -18,7 +18,7 @@ static struct slot *code_of_same_gpu(const struct seat *seats, int i, struct slo
 {
     if (ranks->rank[i].gpu.index == s->gpu->index)
         return s;
-    for (int k = 0; k < i; k++)
+    for (int k = ranks->begin; k < i; k++)
         if (ranks->rank[k].gpu.index == ranks->rank[i].gpu.index)
             return seats[k].code;
     return NULL;
@@ -216,26 +216,39 @@ static enum status plan_all(struct seat *x, int i, const struct slot *s, struct 
 
 /* ---- events ---- */
 
+/* Of a GPU's own steps. */
 static cu_result make_events(struct seat *x, struct ranks *ranks, int i, const struct ring *r)
 {
-    const int to = r->gathers ? 0 : (i + 1) % r->gpus;
     const struct gpu *g = rank_enter(ranks, i);
     cu_result result = g->api.event_create(&x->begin, 0);
     if (result == CU_SUCCESS)
         result = g->api.event_create(&x->end, 0);
+    if (result == CU_SUCCESS && !ranks_are_all(ranks))
+        result = g->api.event_create(&x->sent, 0);
     for (int step = 0; step < r->steps && result == CU_SUCCESS; step++) {
         result = g->api.event_create(&x->began[step], 0);
         if (result == CU_SUCCESS)
             result = g->api.event_create(&x->computed[step], 0);
     }
-    g = rank_enter(ranks,
-                   ranks_carrier(ranks, i, to)); /* events belong to the GPU that records them */
+    return result;
+}
+
+enum status seat_watch_sends(struct seat *seats, int i, const struct slot *s, struct ranks *ranks,
+                             const struct ring *r, struct err *err)
+{
+    struct seat *x = &seats[i];
+    /* events belong to the GPU that records them */
+    const int carrier = ranks_carrier(ranks, i, r->gathers ? 0 : (i + 1) % r->gpus);
+    cu_result result = CU_SUCCESS;
+    if (!rank_is_here(ranks, carrier))
+        return ST_OK;
+    const struct gpu *g = rank_enter(ranks, carrier);
     for (int step = 0; step < r->steps && result == CU_SUCCESS; step++) {
         result = g->api.event_create(&x->left[step], 0);
         if (result == CU_SUCCESS)
             result = g->api.event_create(&x->arrived[step], 0);
     }
-    return result;
+    return rank_check(ranks, carrier, s->desc->name, "cuEventCreate", result, err);
 }
 
 /* ---- the whole ---- */
@@ -290,13 +303,17 @@ static void free_events(struct seat *x, const struct gpu *g)
         (void)g->api.event_destroy(x->begin);
     if (x->end)
         (void)g->api.event_destroy(x->end);
+    if (x->sent)
+        (void)g->api.event_destroy(x->sent);
 }
 
 void seat_free(struct seat *seats, int i, struct ranks *ranks)
 {
     struct seat *x = &seats[i];
-    const struct gpu *g = rank_enter(ranks, i);
-    free_memory(x, i, ranks);
+    const bool here = rank_is_here(ranks, i); /* else it has events alone, of what it sends here */
+    const struct gpu *g = rank_enter(ranks, here ? i : ranks->begin);
+    if (here)
+        free_memory(x, i, ranks);
     for (int n = 0; n < x->count; n++) {
         plan_clear(&x->meetings[n].plan);
         free(x->meetings[n].maps);

@@ -39,6 +39,7 @@ struct seat {
     struct fusion fusions
         [SEAT_MEETINGS_MAX]; /* one behind each meeting; or, gathering, GPU 0's, one for each part */
     cu_event begin, end;     /* of a sample, by this GPU's clock */
+    cu_event sent;           /* all that it sends to other machines */
     cu_event began[RING_GPUS_MAX], computed[RING_GPUS_MAX]; /* of each step */
     cu_event left[RING_GPUS_MAX],
         arrived[RING_GPUS_MAX]; /* of what it sends in each exchange, where it is carried */
@@ -51,6 +52,9 @@ enum status seat_workspaces(const struct slot *s, const struct ring *r, int64_t 
 enum status seat_make(struct seat *seats, int i, struct slot *s, struct ranks *ranks,
                       const struct ring *r, const struct param_values *v,
                       const int64_t ws[DESC_WS_MAX], struct err *err);
+/* Events of what GPU i sends, where they are recorded here; of a GPU of another machine, too. */
+enum status seat_watch_sends(struct seat *seats, int i, const struct slot *s, struct ranks *ranks,
+                             const struct ring *r, struct err *err);
 void seat_free(struct seat *seats, int i, struct ranks *ranks);
 
 /* Queues what it computes in a step; `lse`: the output's LSE is wanted, too. */

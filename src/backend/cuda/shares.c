@@ -120,7 +120,7 @@ static cu_result poison_coming(const struct shares *x, int i, const struct gpu *
 enum status shares_put(struct shares *x, uint64_t turn, struct err *err)
 {
     enum status st = ST_OK;
-    for (int i = 0; i < x->ring->gpus && st == ST_OK; i++) {
+    for (int i = x->ranks->begin; i < x->ranks->end && st == ST_OK; i++) {
         const struct ring_memory *m = &x->seats[i].at;
         st = put(x, i, TENSOR_Q, m->q, turn, err);
         if (st == ST_OK)
@@ -169,7 +169,7 @@ static cu_result poison_answers(const struct shares *x, int i, const struct gpu 
 enum status shares_poison(struct shares *x, struct err *err)
 {
     enum status st = ST_OK;
-    for (int i = 0; i < x->ring->gpus && st == ST_OK; i++)
+    for (int i = x->ranks->begin; i < x->ranks->end && st == ST_OK; i++)
         st = rank_check(x->ranks, i, x->kernel, "cuMemsetD8Async",
                         poison_answers(x, i, rank_enter(x->ranks, i)), err);
     return st == ST_OK ? ranks_sync(x->ranks, x->kernel, err) : st;
@@ -225,7 +225,7 @@ static enum status slots_intact(struct shares *x, int i, uint64_t turn, struct e
 enum status shares_intact(struct shares *x, uint64_t turn, struct err *err)
 {
     enum status st = ST_OK;
-    for (int i = 0; i < x->ring->gpus && st == ST_OK; i++) {
+    for (int i = x->ranks->begin; i < x->ranks->end && st == ST_OK; i++) {
         bool same = false;
         st = holds(x, i, i, TENSOR_Q, x->seats[i].at.q, turn, &same, err);
         if (st == ST_OK && !same)
@@ -301,7 +301,7 @@ enum status shares_gather(struct shares *x, bool lse, void *dst, struct err *err
     unsigned char *o = dst;
     enum status st = ST_OK;
     memset(o, output_guard_byte, whole + 2 * OUTPUT_GUARD_BYTES);
-    for (int i = 0; i < r->gpus && st == ST_OK; i++) {
+    for (int i = x->ranks->begin; i < x->ranks->end && st == ST_OK; i++) {
         const struct kept k = kept_of(x, i, lse);
         if (!ring_answers(r, i))
             continue;
@@ -423,7 +423,7 @@ static bool is_worth_a_look(const struct shares *x, int i)
 enum status shares_look(struct shares *x, uint64_t turn, bool all, struct err *err)
 {
     enum status st = ST_OK;
-    for (int i = 0; i < x->ring->gpus && st == ST_OK; i++) {
+    for (int i = x->ranks->begin; i < x->ranks->end && st == ST_OK; i++) {
         if (!ring_answers(x->ring, i))
             continue;
         if (all)
@@ -446,7 +446,7 @@ enum status shares_make(struct shares *x, struct ranks *ranks, const struct ring
                          .seats = seats,
                          .kernel = kernel,
                          .chance = (uint64_t)(seconds_now() * 1e9)};
-    for (int i = 0; i < ring->gpus; i++) {
+    for (int i = 0; i < ring->gpus; i++) { /* of others, too: their keys come by */
         const size_t q = (size_t)ring_tensor_bytes(ring, i), k = (size_t)ring_shard_half(ring, i);
         most = q > most ? q : most;
         most = k > most ? k : most;

@@ -25,7 +25,7 @@ static bool needs_gpu(const struct request *r, int i)
 {
     const struct backend_info *gpu = backend_gpu();
     return !r->descs[i] && backend_desc(gpu, r->kernels[i]) && !r->options.backend &&
-           !r->options.host && !backend_is_here(gpu);
+           !r->options.host && !r->options.nodes && !backend_is_here(gpu);
 }
 
 /* Where nobody has named a backend, the C version stands for the kernel: parameters that the CUDA kernel
@@ -52,7 +52,7 @@ static bool twin_refuses(const struct request *r, int i, struct err *why)
 static bool refused(const struct request *r, int i, const char *backend, struct err *why)
 {
     const bool peer = kernel_is_peer(r->kernels[i]);
-    if (!r->options.host && !backend_present(backend)) {
+    if (!r->options.host && !r->options.nodes && !backend_present(backend)) {
         err_set(why, ST_NO, "backend=%s is not available here", backend);
         return true;
     }
@@ -68,6 +68,10 @@ static bool refused(const struct request *r, int i, const char *backend, struct 
         err_set(why, ST_NO,
                 peer ? "%s does not run on backend=%s" : "%s has no source for backend=%s",
                 r->kernels[i]->name, backend);
+        return true;
+    }
+    if (r->options.host && r->options.nodes) {
+        err_set(why, ST_NO, "nodes are gone to from here, each with its own name; leave out host=");
         return true;
     }
     return desc_supports(r->descs[i], &r->problem.shape, &r->params[i], 0, why) != ST_OK ||
@@ -178,6 +182,24 @@ static void fill_remote(const struct session *s, const char *host, struct remote
         remote_copy(out, r);
     else
         *out = (struct remote){.name = xstrdup(host), .dest = xstrdup(host)};
+}
+
+/* Where the machines of a ring are, into the request: "here|box me@gpu.lab". */
+static void fill_nodes(const struct session *s, const char *names, struct job_request *q)
+{
+    struct str out = {0};
+    for (const char *at = names; at;) {
+        const size_t n = strcspn(at, ",");
+        char *name = xstrndup(at, n);
+        const struct remote *r = hosts_find(&s->settings.hosts, name);
+        str_addf(&out, "%s%s", out.len ? "|" : "", name);
+        if (r)
+            str_addf(&out, " %s%s%s", r->dest, r->command ? " " : "", r->command ? r->command : "");
+        free(name);
+        at = at[n] ? at + n + 1 : NULL;
+    }
+    free(q->options.nodes);
+    q->options.nodes = str_take(&out);
 }
 
 static void add_entry(struct job_request *q, const struct request *r, int i)
@@ -300,6 +322,8 @@ static struct measuring *start_pass(struct session *s, const struct request *r,
                             .withheld = xcalloc((size_t)r->nkernels + 1, sizeof *m->withheld)};
     request_copy(&m->request, r);
     fill_request(r, how, backend, l2, &q);
+    if (r->options.nodes)
+        fill_nodes(s, r->options.nodes, &q);
     if (r->options.host && goes_there(how->kind))
         fill_remote(s, r->options.host, &q.remote);
     for (int i = 0; i < r->nkernels; i++) {

@@ -65,7 +65,7 @@ enum status request_backend(const struct request *r, const char **name, struct e
     if (!b)
         return err_set(err, ST_USAGE, "this build has no backend \"%s\"; did you mean \"%s\"?",
                        asked, sure);
-    if (r->options.host || backend_is_here(b)) /* there it will be told */
+    if (r->options.host || r->options.nodes || backend_is_here(b)) /* there it will be told */
         return ST_OK;
     return err_set(err, b->gpu ? ST_NO_GPU : ST_FAIL,
                    "backend=%s needs %s, and %s; backend=%s runs everywhere", b->name, b->needs,
@@ -606,7 +606,7 @@ static bool own_is_cuda_alone(const struct kernel *k, const char *own)
 static void leave_to_cuda(const struct source *c, struct request *r)
 {
     if (!(c->flags & REQUEST_MEANS_CUDA) || r->options.backend || r->options.host ||
-        backend_gpu_is_here())
+        r->options.nodes || backend_gpu_is_here())
         return;
     for (int k = 0; k < r->nkernels; k++) {
         bool meant = own_is_cuda_alone(r->kernels[k], r->own[k]);
@@ -673,9 +673,10 @@ static enum status check_host(struct session *s, struct source *c, const struct 
         const struct cmd_pair *p = &c->pairs[i];
         const bool names =
             !strcmp(p->key, "host") || (!strcmp(p->key, "backend") && strchr(p->value, '@'));
-        if (!p->used || !names || (!r->options.host && !s->settings.options.host))
+        const bool several = !strcmp(p->key, "nodes") && r->options.nodes;
+        if (!p->used || (!several && (!names || (!r->options.host && !s->settings.options.host))))
             continue;
-        const enum status st = host_choose(s, r->options.host, err);
+        const enum status st = host_choose(s, several ? r->options.nodes : r->options.host, err);
         if (st)
             return mark_value(c, p, st, err);
     }

@@ -74,6 +74,8 @@ static enum status set_option(struct session *s, const struct field *k, const ch
                                                      "compare and sweep: run fa2 host=%s",
                                                      o.host)
                                            : host_choose(s, o.host, err);
+    if (!st && o.nodes && !field_equal(field_find(option_keys, "nodes"), &o, &s->settings.options))
+        st = host_choose(s, o.nodes, err);
     if (!st)
         options_copy(&s->settings.options, &o);
     options_clear(&o);

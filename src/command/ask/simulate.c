@@ -30,7 +30,7 @@ static bool is_device_code(const struct kernel_desc *d)
 
 bool simulator_stands_in(const struct options *o)
 {
-    return !o->backend && !o->host && !backend_gpu_is_here();
+    return !o->backend && !o->host && !o->nodes && !backend_gpu_is_here();
 }
 
 bool simulator_takes(const struct kernel *k)

@@ -360,14 +360,16 @@ const struct cmd_entry cmd_ring = {
         "GPU has all queries, and answers over its keys are gathered on GPU 0 and merged once.\n"
         "Partial answers are in f32 (unless the kernel cannot), so that the whole is rounded once.\n"
         "Computing is at the peak of the kernel's unit: the least there is to hide a copy behind.\n"
-        "Arithmetic alone: run K gpus=N does it with the GPUs here, which it times, or with\n"
-        "backend=sim simulated ones; either way the result is checked and bytes are counted.\n"
+        "Arithmetic alone: run K gpus=N does it with the GPUs here, which it times, with\n"
+        "nodes=here,box with as many of each of several hosts, which NCCL joins, or with\n"
+        "backend=sim simulated ones; each way the result is checked and bytes are counted.\n"
         "\n"
         "  ring S=128k H=32 D=128 causal gpu=H200 gpus=4\n"
         "  ring fa2_mma S=8k D=128 causal gpu=L40S shards=stretches\n"
         "  ring decode_splitkv Sq=1 Sk=1M H=32 Hkv=8 D=128 causal gpus=8 shards=splitkv\n"
         "  run fa2_mma S=256 H=2 causal gpus=4 backend=sim\n"
-        "  run fa2_mma S=32k D=128 causal gpus=2 devices=0,0\n",
+        "  run fa2_mma S=32k D=128 causal gpus=2 devices=0,0\n"
+        "  run fa2_mma S=128k D=128 causal gpus=8 nodes=here,box\n",
     .arg = ARG_KERNELS,
     .keys = ring_keys,
     .flags = CMD_SHAPE | CMD_PARAMS | CMD_ROWS,
