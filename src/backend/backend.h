@@ -35,10 +35,10 @@ struct backend_info {
     int devices;        /* of device=; 0: only the worker knows */
     const char
         *options[10]; /* keys of `set` that mean something to this one and not to all: "threads" */
-    bool gpu;        /* a GPU of this machine runs it: `device` of its rows is a model of the
+    bool gpu;         /* a GPU of this machine runs it: `device` of its rows is a model of the
                               table of devices, and without it the exit status is ST_NO_GPU */
-    bool times;      /* has a clock: without one, rows have a check and no times */
-    bool counts;     /* has counters: the hardware's, or its own */
+    bool times;       /* has a clock: without one, rows have a check and no times */
+    bool counts;      /* has counters: the hardware's, or its own */
     bool (*present)(void); /* could this machine run it? NULL: every one can */
     const char *needs;     /* "a GPU"; with `present` */
     const char *absent;    /* why not, as part of a sentence: "no NVIDIA driver is loaded here" */

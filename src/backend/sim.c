@@ -221,9 +221,8 @@ static enum status find_ptx(struct backend *b, struct slot *s, int sm, struct er
 static enum status make_ring(const struct backend *b, struct slot *s, struct err *err)
 {
     uint64_t blocks;
-    enum status st =
-        ring_build(&b->shape, b->options.gpus, (enum ring_shards)b->options.shards,
-                   desc_parts(s->desc, b->shape.dtype), &s->ring, err);
+    enum status st = ring_build(&b->shape, b->options.gpus, (enum ring_shards)b->options.shards,
+                                desc_parts(s->desc, b->shape.dtype), &s->ring, err);
     s->plan.parts_f32 = desc_stores_parts(s->desc, b->shape.dtype);
     return st == ST_OK ? sim_ring_takes(&s->plan, &s->ring, &blocks, err) : st;
 }

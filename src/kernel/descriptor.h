@@ -105,8 +105,8 @@ struct desc_workspace {
 struct desc_headers;
 
 struct kernel_desc {
-    char *name, *title, *idea, *after;  /* after: the ladder step it follows, or NULL */
-    unsigned dtypes;                    /* bit (1u << enum dtype) */
+    char *name, *title, *idea, *after; /* after: the ladder step it follows, or NULL */
+    unsigned dtypes;                   /* bit (1u << enum dtype) */
     bool parts_f32; /* asked with ATTN_PARTS_F32, it stores O in f32 whatever the type: parts=f32 */
     struct expr *requires_;             /* over shape letters, params, T, sm; NULL: always */
     struct expr *needs[DESC_NEEDS_MAX]; /* its terms, which are joined by && */

@@ -45,7 +45,7 @@ void options_copy(struct options *dst, const struct options *src)
 
 const struct backend_info *options_runner(const struct options *o)
 {
-    return o->backend ? backend_info(o->backend)
+    return o->backend            ? backend_info(o->backend)
            : o->host || o->nodes ? backend_gpu()
                                  : backend_usual();
 }
@@ -167,8 +167,9 @@ static enum status set_nodes(void *row, const char *value, struct err *err)
     const bool plain = *value && strcmp(clean, value) == 0;
     free(clean);
     if (!plain)
-        return err_set(err, ST_USAGE, "nodes needs names of hosts, commas between them; \"host\" "
-                                      "lists them, here is this machine");
+        return err_set(err, ST_USAGE,
+                       "nodes needs names of hosts, commas between them; \"host\" "
+                       "lists them, here is this machine");
     free(o->nodes);
     o->nodes = strcmp(value, "auto") ? xstrdup(value) : NULL;
     for (char *p = o->nodes; p && *p; p++)
@@ -205,8 +206,8 @@ static const char *backend_doc(const char *word)
 
 static const struct field_hooks on_backend = {.set = set_backend, .word_doc = backend_doc},
                                 on_host = {.set = set_host}, on_gpu = {.set = set_gpu},
-                                on_device = {.set = set_device}, on_devices = {.set = set_devices}, on_nodes = {.set = set_nodes},
-                                on_time = {.after = after_time};
+                                on_device = {.set = set_device}, on_devices = {.set = set_devices},
+                                on_nodes = {.set = set_nodes}, on_time = {.after = after_time};
 
 static const char *const l2_words[] = {"cold", "hot", "both", NULL};
 static const char *const l2_docs[] = {"caches emptied before each sample",

@@ -66,7 +66,8 @@ static enum status rig_open(struct rig *r, const char *script, const char *nccl,
     if (st == ST_OK)
         st = backend_cuda.set_inputs(r->b, &r->p, &r->t, err);
     if (st == ST_OK)
-        st = ring_build(&r->p.shape, o.gpus, shards, desc_parts(k->cuda, r->p.shape.dtype), &r->ring, err);
+        st = ring_build(&r->p.shape, o.gpus, shards, desc_parts(k->cuda, r->p.shape.dtype),
+                        &r->ring, err);
     return st == ST_OK ? backend_cuda.load(r->b, k, &k->cuda->defaults, &r->slot, err) : st;
 }
 
