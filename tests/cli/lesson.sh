@@ -1,7 +1,7 @@
 #!/bin/sh
 # Shipped lessons through a pipe, from end to end: every command block runs and every gate passes, with a second and
 # third try where a busy machine disturbed a measurement. Those that test_lesson_walk leaves to it, because a clock decides
-# their outcomes, and of the others some of each part of the course; LESSONS=all takes all (lesson_long.sh).
+# their outcomes, and of the others some of each part of the course; LESSONS=all takes all (lesson_long.sh), LESSONS="own ring" these.
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck disable=SC1091,SC2016,SC2154
 . "$(dirname "$0")/lib.sh"
@@ -17,7 +17,7 @@ is "how long it takes" says "$out" '"name":"measure".*"minutes":15'
 is "nothing is done yet" says "$out" '"name":"measure".*"done":0'
 is "no lesson is broken" silent "$err"
 timeless=$(sed -n '/timeless\[\]/,/};/s/"\([a-z0-9-]*\)"/\n\1\n/gp' "$ATTNSCOPE_SRCDIR/tests/unit/test_lesson_walk.c" | grep -E '^[a-z]')
-is "every lesson is walked here, or by test_lesson_walk" \
+[ -n "${LESSONS:-}" ] || is "every lesson is walked here, or by test_lesson_walk" \
     [ "$(printf '%s\n' "$names" | sort)" = "$(printf '%s\n%s\n' "$walked" "$timeless" | tr ' ' '\n' | sort -u)" ]
 
 # Rows have names, and clauses lines of their own: what reviewers read.
