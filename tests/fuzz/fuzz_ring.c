@@ -279,7 +279,8 @@ int fuzz_one(const uint8_t *data, size_t size)
     int broken = 0;
     options_init(&o);
     if (read_wish(text, &o, &s)) {
-        const enum status st = ring_build(&s, o.gpus, (enum ring_shards)o.shards, &r, &err);
+        const enum status st =
+            ring_build(&s, o.gpus, (enum ring_shards)o.shards, s.dtype, &r, &err);
         if (st == ST_OK)
             broken = check_ring(&r);
         else if (st != ST_NO || !*err.text)
