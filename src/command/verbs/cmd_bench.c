@@ -435,7 +435,7 @@ const struct cmd_entry cmd_bench = {
         "  bench limit\n"
         "  bench limit into=limit.rec seconds=180\n"
         "  bench limit only=Decode time=0.4 l2=cold\n"
-        "  bench limit h200-limit --md\n"
+        "  bench limit h200 --md\n"
         "  bench ./mine.suite backend=cpu\n",
     .arg = ARG_WORD,
     .first = suite_words,
