@@ -1,6 +1,7 @@
 # Shipped recordings, one a line: blob_files += %D%/NAME.rec
 blob_files += %D%/h200-short.rec
 blob_files += %D%/h200-ladder.rec
+blob_files += %D%/h200-limit.rec
 blob_files += %D%/h200.rec
 # What doctor --peak measured of the device itself: NAME.ceilings
 blob_files += %D%/h200.ceilings
