@@ -408,9 +408,9 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, P_MINBLOCKS) bigd_mma
  *   that is taken apart: of K and V once, of Q by every warp that has other keys, of P by every warp with other columns.
  *   Nothing of K and V passes through shared memory, so no barrier stands between a load and its product. Two trips
  *   to other blocks a key tile, as in bigd_cluster; a launch of one key tile sends nothing but scores and P.
- * Measured (H200, f32, B=1, us, L2 hot, graphs of 20, one interleaved run; bigd_cluster in the same): H=4 S=64 D=512
- *   6.0 (6.9), D=2048 11.7 (14.0; with BR=64 CLUSTER=16, and 12.2 with BR=32 CLUSTER=8), H=2 S=32 D=4096 5.8 (8.2),
- *   H=1 S=16 D=8192 5.6 (8.8). That was the form before today's, which sent sums of rows and arrivals in every launch.
+ * Measured (H200, f32, B=1, us, L2 hot, graphs of 20, one interleaved run each; bigd_cluster in the same): H=4 S=64
+ *   D=512 5.6 (6.9), with BR=8 THREADS=128 4.7; H=2 S=32 D=4096 with MINBLOCKS=1 5.4 (8.3). The form before today's, which
+ *   sent sums of rows and arrivals in every launch: 6.0, D=2048 11.7 (14.0; BR=64 CLUSTER=16), 5.8, H=1 S=16 D=8192 5.6 (8.8).
  *   Big parts by cvt.rna.tf32 in place of an addition: 3 to 13 per cent slower. Every part of the scores to every block,
  *   which all do the same softmax, so that one trip is saved: 5 to 22 per cent slower.
  * Precision: f32 but for the last bits: 0.14 to 1.1 times the largest error of a plain f32 evaluation (simulated; cores

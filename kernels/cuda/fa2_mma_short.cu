@@ -168,7 +168,8 @@ __device__ inline void store_tile(const AttnArgs &a, unsigned char *out, int row
  *   A warp with 32 rows, as in fa2_mma, holds 167 registers a lane, with 16 and no correction 79: six blocks of four warps
  *   an SM for six of two. Left to itself the compiler makes it 63 and puts one product after another: 8.0 us.
  * Measured (H200, f16, us, L2 hot, graphs of 20 launches; fa2_mma at its best and the best of PyTorch's backends in the same
- *   run): B=64 H=24 S=64 D=32 7.3 (10.0, 19.9), B=8 H=4 S=128 D=64 BR=32 BC=128 3.1 (4.7, 5.5).
+ *   run): B=64 H=24 S=64 D=32 7.3 (10.0, 19.9), B=8 H=4 S=128 D=64 BR=32 BC=128 3.1 (4.7, 5.5), by a draft. Before
+ *   registers were bound for six blocks this form took 8.0 and 3.6; with them 3.4 by compare at the second shape.
  * Limits: Sk up to 256; BC is to follow the longest, as empty tiles of keys are multiplied, too. One query tile is one
  *   block: one head of a few hundred rows is for splitkv_columns.
  * Next: fa3_wgmma for long sequences. */

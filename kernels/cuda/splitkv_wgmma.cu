@@ -212,7 +212,8 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS)
  *   cluster whose arrival releases what was written is 0.2 us, the trip to the neighbour and the meeting after it 0.4.
  * Measured (H200, f16, D=64, us, L2 hot, graphs of 20 launches; splitkv_cluster at its best, fa3_wgmma BR=64 BC=64 and
  *   the best of PyTorch's backends in the same run): H=8 S=512 5.24 (7.93, 7.82, 9.14), S=512 BC=64 GROUPS=1 4.8 (5.49,
- *   -, 8.82). With the sums of a row before P V in place of beside it and a fence at the end 5.72 and 5.2.
+ *   -, 8.82), by a draft; this form by compare 5.5 (7.8, 8.0). With the sums of a row before P V in place of beside it
+ *   and a fence at the end 5.72 and 5.2.
  *   Copies by cp.async, 12 of 16 bytes a lane, in place of the copy engine: 5.97 at H=8 S=512, as 300 instructions stand
  *   in front of the last one and 150 with the copy engine.
  * Limits: clusters of 8 blocks: Sk up to 2048 with the defaults. With 128 blocks or more of 64 rows the keys need not be
