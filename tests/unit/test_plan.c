@@ -610,6 +610,8 @@ static void test_builtins_fit(void)
             const struct param_values v = desc_defaults_for(d, &s);
             if (desc_supports(d, &s, &v, dev->cc, NULL))
                 s.Sq = 16; /* it is for a few queries */
+            if (desc_supports(d, &s, &v, dev->cc, NULL))
+                s.Sq = s.Sk = 64; /* or for a few keys, too */
             struct plan p;
             struct err why = ERR_INIT;
             enum status st = plan_build(d, &s, NULL, dev, NULL, &p, &why);
