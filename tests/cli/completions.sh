@@ -38,7 +38,7 @@ if command -v bash >/dev/null; then
     in_bash 'run nai'
     is "bash: a kernel" [ "$out" = naive ]
     in_bash 'run naive,spl'
-    is "bash: a kernel in a list keeps the list" [ "$out" = "naive,splitkv naive,splitkv_atomic naive,splitkv_cluster" ]
+    is "bash: a kernel in a list keeps the list" [ "$out" = "naive,splitkv naive,splitkv_atomic naive,splitkv_cluster naive,splitkv_columns naive,splitkv_wgmma" ]
     in_bash 'run naive dtype='
     is "bash: values stand behind the sign alone" [ "$out" = "bf16 f16 f32" ]
     in_bash 'set gpu=H2'
