@@ -47,7 +47,7 @@ static struct {
     struct message messages[MESSAGES_MAX];
     int n;
     char error[200];
-    int hangs; /* calls that would not return */
+    int hangs;        /* calls that would not return */
     char folder[100]; /* of several processes; "": there is one */
     int here[COMMS_MAX],
         sent[COMMS_MAX][COMMS_MAX]; /* ranks of this process; messages so far, by from and to */

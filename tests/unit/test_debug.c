@@ -176,6 +176,7 @@ static void test_breaks(void)
     CU_ASSERT_TRUE_FATAL(str_starts(at, "at "));
     const int line = atoi(at + 3);
     CU_ASSERT(line > 1);
+    free(b.place);
     b.place = xstrdup("100000");
     CU_ASSERT_EQUAL(json_number_of(ask(b), "status"), ST_USAGE); /* there is none behind it */
     struct debug_ask w = none(DEBUG_WATCH);
