@@ -15,13 +15,16 @@ same() { LC_ALL=C awk -v a="$1" -v b="$2" 'BEGIN { exit !(a + 0 == b + 0 && a > 
 above() { LC_ALL=C awk -v a="$1" -v b="$2" 'BEGIN { exit !(a + 0 == a && a > b) }'; }
 
 # ---- right, and the bytes that the plan says
+# A run that takes half a second has no second one, so where everything is slow some rows do not know.
 fake ""
+again=0
 while read -r kernel gpus shape; do
     run ring $kernel $shape gpus=$gpus gpu=H200 --json
     planned=$(field link_bytes)
     for how in transport=nccl transport=copies device=0,0,0,0; do
         FAKENCCL=log=$tmp/log run check $kernel $shape gpus=$gpus backend=cuda $how --json
-        is "right: $kernel on $gpus GPUs, $shape, $how" says "$out" '"check":"pass".*"deterministic":true'
+        is "right: $kernel on $gpus GPUs, $shape, $how" says "$out" '"check":"pass".*"deterministic":(true|null)'
+        [ "$(field deterministic)" != true ] || again=$((again + 1))
         is "  its LSE, too" above "$(field lse_max_diff)" 0
         is "  $planned bytes, as planned" same "$planned" "$(field link_bytes)"
         case $how in *nccl) is "  and as NCCL has carried" same "$planned" "$(tail -n $((gpus > 2 && ! $(printf '%s' "$shape" | grep -c splitkv) ? gpus - 1 : 1)) "$tmp/log" | awk '{ n += $2 } END { print n }')" ;; esac
@@ -36,6 +39,7 @@ naive 4 S=64 H=1 B=2 layout=bshd causal shards=stretches
 fa2 4 Sq=3 Sk=90 H=4 Hkv=2 causal shards=splitkv
 decode_splitkv 3 Sq=1 Sk=131 H=8 Hkv=2 causal shards=splitkv
 LIST
+is "and the same again, in most of the 24" [ "$again" -gt 12 ]
 run check fa2 S=64 H=1 gpus=4 devices=3,1,2,0 --json
 is "in the order that was asked for" [ "$(field gpu_devices)" = '"3,1,2,0"' ]
 is "  by NCCL where it is" [ "$(field transport)" = '"nccl 2.28.3"' ]
@@ -73,12 +77,12 @@ fake ",wrong=2"
 run check fa2 S=64 H=2 causal gpus=2
 is "so does one that nobody writes" [ "$rc" -eq 1 ]
 caught=0 # of one launch: a row of every GPU is looked at in each sample, others in the next
-for launch in 52 57 63 68 74 79; do
+for launch in 52 55 57 60 63 66 68 71 74 77 79 82; do
     fake ",compute:$launch=zero"
     run run fa2 S=64 H=2 causal gpus=2 n=20 --json
     ! says "$out" '"check":"fail".*the output of GPU [01] in a timed run is wrong' || caught=$((caught + 1))
 done
-is "and wrong ones of a timed run, most of them ($caught of 6)" [ "$caught" -ge 2 ]
+is "and wrong ones of a timed run, where they are looked at ($caught of 12)" [ "$caught" -ge 2 ]
 
 # ---- times
 fake ",tflops=1,gbs=100"
