@@ -104,7 +104,7 @@ static enum status open_ranks(struct rank_end *x, const json_t *ask, json_t *say
                                   .shards = number_of(ask, "shards"),
                                   .transport = TRANSPORT_NCCL};
     if (!id || x->backend || o->world < 2 || o->world > BACKEND_GPUS_MAX || o->gpus < 1 ||
-        o->rank < 0 || o->rank + o->gpus > o->world || json_array_size(list) != (size_t)o->gpus) {
+        o->rank < 0 || o->gpus > o->world - o->rank || json_array_size(list) != (size_t)o->gpus) {
         free(id);
         return err_set(err, ST_USAGE, "no such ranks");
     }
@@ -278,7 +278,8 @@ static enum status read_packed(struct rank_end *x, const json_t *ask, json_t *sa
     const size_t at = (size_t)json_integer_value(json_object_get(ask, "at"));
     const size_t left = at < x->packed_bytes ? x->packed_bytes - at : 0; /* another node has more */
     (void)err;
-    char *text = nodes_to_text(x->packed + at, left < NODES_CHUNK ? left : NODES_CHUNK);
+    char *text =
+        nodes_to_text(left ? x->packed + at : NULL, left < NODES_CHUNK ? left : NODES_CHUNK);
     json_object_set_new(say, "data", json_string(text));
     free(text);
     return ST_OK;
