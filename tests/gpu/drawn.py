@@ -1,0 +1,83 @@
+"""drawn.py - shapes drawn by chance for kernels with their default parameters, at head sizes whose code ships: for scripts whose
+programs are packed with shipped texts (counters.pack_texts) and compile nothing where the GPU is.
+
+SPDX-License-Identifier: GPL-3.0-or-later
+"""
+import importlib.machinery
+import importlib.util
+import random
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+sys.path.insert(0, str(HERE))
+import stages  # noqa: E402
+
+INPUTS = ("", "", "input=uniform", "input=mean", "input=outlier", "input=large")
+
+
+def script(name):
+    """A script beside this one, as a module."""
+    loader = importlib.machinery.SourceFileLoader(f"gpu_{name}", str(HERE / name))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    return module
+
+
+def shipped():
+    """(kernel, dtype) -> (descriptor, its shipped head sizes, keys of their texts); default parameters, in the ladder's order."""
+    _, ptx = script("counters").tools()
+    found = {}
+    for key, (k, _, _) in ptx.wanted_texts().items():
+        usual = key[3] == k.params_text(k.defaults(key[1], int(key[2])))
+        if k.name != "cublas" and usual and (k.arch or key[4] == "sm_80"):
+            _, dims, keys = found.setdefault((k.name, key[1]), (k, [], []))
+            dims.append(int(key[2]))
+            keys.append(key)
+    return found
+
+
+def pack_all(folder, build):
+    """Programs of BUILD, and the shipped text of every kernel, type and head size; how many."""
+    keys = [key for _, _, keys in shipped().values() for key in keys]
+    script("counters").pack_texts(folder, build, keys)
+    return len(keys)
+
+
+def words_of(shape):
+    words = shape.split()
+    s = {name: int(v) for name, v in (w.split("=") for w in words if "=" in w) if v.isdigit()}
+    return {**s, "causal": int("causal" in words), "sm": 90}
+
+
+def draw(rng, k, dtype, dims, small=False):
+    """A shape that this kernel takes with its default parameters, and that the judge can go through."""
+    import descriptor
+    while True:
+        words = stages.candidate(rng, small).split()
+        D = rng.choice(dims) - rng.choice((0, 0, 0, 1, 4, 8, 15))
+        shape = " ".join([w for w in words if not w.startswith("D=") and w not in descriptor.DTYPES] + [f"D={D}", dtype])
+        if stages.work_of(shape) <= stages.WORK_MAX and descriptor.takes(k, k.defaults(dtype, D), dtype, words_of(shape)):
+            return shape
+
+
+def draw_all(path, cases, seed, small=False):
+    """A file for read(): the seed, then a line for each shape of each kernel and type, with a seed and a kind of inputs."""
+    with path.open("w", encoding="utf-8") as f:
+        print(seed, file=f)
+        for (name, dtype), (k, dims, _) in shipped().items():
+            rng = random.Random(f"{seed} {name} {dtype}")
+            for _ in range(cases):
+                print(name, dtype, f"{draw(rng, k, dtype, dims, small)} seed={rng.randint(1, 10**6)} {rng.choice(INPUTS)}".strip(),
+                      sep="\t", file=f)
+
+
+def read(path, only):
+    """(seed, {(kernel, dtype): shapes})"""
+    lines, found = path.read_text(encoding="utf-8").splitlines(), {}
+    for line in lines[1:]:
+        name, dtype, shape = line.split("\t")
+        if not only or name in only:
+            found.setdefault((name, dtype), []).append(shape)
+    return lines[0], found
