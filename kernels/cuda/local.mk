@@ -13,7 +13,7 @@ blob_files += $(cuda_sources) %D%/ptxas.tsv
 blob_files += %D%/clang/clang_cuda.h %D%/clang/cuda_fp16.h %D%/clang/cuda_bf16.h %D%/clang/mma.h %D%/clang/cuda_pipeline.h \
 	%D%/clang/assert.h %D%/clang/cuda_runtime.h %D%/clang/device_launch_parameters.h %D%/clang/math_constants.h
 ptx_files += %D%/ptx.tsv %D%/ptx.xz
-EXTRA_DIST += tools/update-ptxas tools/update-ptx tools/descriptor.py tests/gpu/try_kernels.py
+EXTRA_DIST += %D%/spills.tsv tools/update-ptxas tools/update-ptx tools/descriptor.py tests/gpu/try_kernels.py
 
 # The ladder, in the order in which it is taught: each section (+, with _ for a blank) and its kernels. A
 # further kernel is a file, its place here, and in the list of files above.
