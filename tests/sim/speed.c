@@ -139,7 +139,7 @@ static struct outcome run(const struct trial *t, const struct sim_options *o)
     struct PagedArgs args;
     struct sim_memory *m = trial_memory(t, &args);
     for (int i = 0; i < t->plan.npasses; i++) {
-        const struct sim_launch l = trial_launch(t, i, &args);
+        struct sim_launch l = trial_launch(t, i, &args);
         struct sim_options one = *o;
         struct sim_result r;
         one.l1_bytes = trial_l1(t, i); /* as `run` has it */
@@ -153,6 +153,7 @@ static struct outcome run(const struct trial *t, const struct sim_options *o)
         if (wished("sums"))
             out.sum = sum_of(out.sum, &r);
         sim_result_clear(&r);
+        trial_launch_clear(&l);
     }
     if (wished("sums"))
         out.sum = sum_output(out.sum, t, m, &args);

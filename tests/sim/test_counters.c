@@ -62,13 +62,14 @@ static enum status run_trial(const struct trial *t, each_pass what, void *ctx, s
     struct PagedArgs args;
     struct sim_memory *m = trial_memory(t, &args);
     for (int i = 0; i < t->plan.npasses && st == ST_OK; i++) {
-        const struct sim_launch l = trial_launch(t, i, &args);
+        struct sim_launch l = trial_launch(t, i, &args);
         o.l1_bytes = trial_l1(t, i);
         struct sim_result r;
         st = sim_run(t->program[i], m, &l, &o, &r, err);
         if (st == ST_OK)
             what(ctx, t, i, &r);
         sim_result_clear(&r);
+        trial_launch_clear(&l);
     }
     sim_memory_free(m);
     return st;

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "backend/args.h"
+#include "backend/sim/params.h"
 #include "base/mem.h"
 
 double cpu_seconds(void)
@@ -110,14 +111,17 @@ struct sim_memory *trial_memory(const struct trial *t, struct PagedArgs *paged)
 
 struct sim_launch trial_launch(const struct trial *t, int pass, const struct PagedArgs *args)
 {
-    const struct plan_pass *p = &t->plan.passes[pass];
-    return (struct sim_launch){
-        .grid = {(uint32_t)p->grid[0], (uint32_t)p->grid[1], (uint32_t)p->grid[2]},
-        .block = {(uint32_t)p->threads, 1, 1},
-        .dynamic_shared = (uint32_t)p->dynamic_smem,
-        .multiprocessors = (uint32_t)t->plan.device->sms,
-        .params = args,
-        .param_bytes = sizeof *args};
+    struct err err = ERR_INIT;
+    struct sim_launch l = sim_launch_of(&t->plan, &t->plan.passes[pass]);
+    if (sim_params(&t->plan, &t->plan.passes[pass], args, &l, &err) != ST_OK)
+        fatal("%s", err.text);
+    return l;
+}
+
+void trial_launch_clear(struct sim_launch *l)
+{
+    free((void *)(uintptr_t)l->params);
+    l->params = NULL;
 }
 
 uint64_t trial_l1(const struct trial *t, int pass)

@@ -28,8 +28,9 @@ void trial_clear(struct trial *t);
 
 /* Global memory with Q, K, V, O, LSE and the workspace, and the kernel's argument with their addresses. sim_memory_free() frees. */
 struct sim_memory *trial_memory(const struct trial *t, struct PagedArgs *args);
-/* Of launch `pass`; it borrows `args`. */
+/* Of launch `pass`, with its tensor maps; trial_launch_clear() frees. */
 struct sim_launch trial_launch(const struct trial *t, int pass, const struct PagedArgs *args);
+void trial_launch_clear(struct sim_launch *l);
 
 /* A block's share of the L1 in launch `pass`. */
 uint64_t trial_l1(const struct trial *t, int pass);

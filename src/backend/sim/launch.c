@@ -13,6 +13,7 @@
 #include "backend/sim/finding.h"
 #include "backend/sim/look.h"
 #include "backend/sim/omit.h"
+#include "backend/sim/params.h"
 #include "backend/sim/ring.h"
 #include "backend/sim/sample.h"
 #include "backend/sim/sum.h"
@@ -20,7 +21,6 @@
 #include "base/mem.h"
 #include "sim/observe.h"
 #include "sim/sim.h"
-#include "sim/tensor_map.h"
 
 struct run {
     const struct sim_job *job;
@@ -48,7 +48,6 @@ struct pass {
     const struct plan_pass *plan;
     struct sim_program *program;
     struct sim_launch launch;
-    uint8_t *params;
     struct sim_sum sum;
     uint64_t blocks;
 };
@@ -379,57 +378,6 @@ static enum status run_few(struct pass *x, struct err *err)
     return st;
 }
 
-static struct sim_launch launch_of(const struct run *r, const struct plan_pass *p)
-{
-    const struct device *dev = r->job->plan->device;
-    return (struct sim_launch){
-        .grid = {(uint32_t)p->grid[0], (uint32_t)p->grid[1], (uint32_t)p->grid[2]},
-        .block = {(uint32_t)p->threads, 1, 1},
-        .dynamic_shared = (uint32_t)p->dynamic_smem,
-        .multiprocessors = dev ? (uint32_t)dev->sms : 0,
-        .cluster = (uint32_t)p->cluster};
-}
-
-/* ---- parameters: the arguments, then tensor maps ---- */
-
-static enum status encode_map(const struct run *r, const struct plan_tma *t, uint8_t *out,
-                              struct err *err)
-{
-    const struct tensor_view v = tensor_view(&r->args.attn, t->tensor);
-    const uint8_t element = (uint8_t)dtype_size(r->job->plan->shape.dtype);
-    struct tensor_map m = {.address = (uint64_t)(uintptr_t)v.address,
-                           .rank = 4,
-                           .element = element,
-                           .swizzle = (uint8_t)t->swizzle,
-                           .box = {(uint16_t)t->columns, (uint16_t)t->rows, 1, 1}};
-    for (int i = 0; i < 4; i++)
-        m.dim[i] = (uint32_t)v.dims[i];
-    for (int i = 0; i < 3; i++)
-        m.stride[i] = v.strides[i] * element;
-    struct err why = ERR_INIT;
-    if (tensor_map_encode(&m, out, &why) == ST_OK)
-        return ST_OK;
-    return err_set(err, ST_NO, "%s: no tensor map of %c: %s", r->job->plan->desc->name, t->tensor,
-                   why.text);
-}
-
-/* Into the pass, which owns them. */
-static enum status make_params(struct pass *x, struct err *err)
-{
-    enum { ALIGN = 64 };
-    const struct run *r = x->run;
-    const size_t args = (sizeof r->args + ALIGN - 1) / ALIGN * ALIGN;
-    const size_t bytes = args + (size_t)x->plan->ntma * TENSOR_MAP_BYTES;
-    enum status st = ST_OK;
-    x->params = xcalloc(bytes, 1);
-    memcpy(x->params, &r->args, sizeof r->args);
-    for (int i = 0; i < x->plan->ntma && st == ST_OK; i++)
-        st = encode_map(r, &x->plan->tma[i], x->params + args + (size_t)i * TENSOR_MAP_BYTES, err);
-    x->launch.params = x->params;
-    x->launch.param_bytes = bytes;
-    return st;
-}
-
 static void report_pass(const struct pass *x, const char *entry)
 {
     const struct sim_facts f = sim_program_facts(x->program);
@@ -533,8 +481,8 @@ static enum status run_pass(struct run *r, int i, struct err *err)
     enum status st = sim_program_new(r->job->ptx, r->job->ptx_len, entry, &x.program, err);
     if (st != ST_OK)
         return st;
-    x.launch = launch_of(r, x.plan);
-    st = make_params(&x, err);
+    x.launch = sim_launch_of(r->job->plan, x.plan);
+    st = sim_params(r->job->plan, x.plan, &r->args, &x.launch, err);
     x.blocks = (uint64_t)x.launch.grid[0] * x.launch.grid[1] * x.launch.grid[2];
     if (st == ST_OK && r->job->look)
         st = look_pass(&x, i, err);
@@ -546,7 +494,7 @@ static enum status run_pass(struct run *r, int i, struct err *err)
     if (!r->job->look)
         report_pass(&x, entry);
     sum_clear(&x.sum);
-    free(x.params);
+    free((void *)(uintptr_t)x.launch.params);
     sim_program_free(x.program);
     return st;
 }
@@ -703,8 +651,8 @@ enum status sim_stage_open(const struct sim_job *j, struct cage_board *board, in
     st = sim_program_new(j->ptx, j->ptx_len, entry, &k->pass.program, err);
     if (st != ST_OK)
         return st;
-    k->pass.launch = launch_of(r, k->pass.plan);
-    st = make_params(&k->pass, err);
+    k->pass.launch = sim_launch_of(j->plan, k->pass.plan);
+    st = sim_params(j->plan, k->pass.plan, &r->args, &k->pass.launch, err);
     if (st != ST_OK)
         return st;
     out->memory = r->memory;
@@ -719,7 +667,7 @@ void sim_stage_close(struct sim_stage *s)
     if (!k)
         return;
     sim_program_free(k->pass.program);
-    free(k->pass.params);
+    free((void *)(uintptr_t)k->pass.launch.params);
     sim_memory_free(k->run.memory);
     json_decref(k->run.passes);
     json_decref(k->run.findings);
