@@ -199,9 +199,16 @@ static double late_cycles(const struct predict_phase *ph, const struct predict_p
     return times > 0 && times * FEW <= busy ? cycles * ((double)p->blocks / times - 1) : 0;
 }
 
+/* A cluster lies within one part of the GPU (GPC), so that those which do not divide it leave multiprocessors empty. */
+static int sms_for(const struct predict_pass *p, const struct predict_gpu *g)
+{
+    const int room = p->cluster > 1 && p->cluster <= PREDICT_CLUSTER ? g->room[p->cluster] : 0;
+    return room > 0 ? room : g->sms;
+}
+
 double cold_share(const struct predict_pass *p, const struct predict_gpu *g)
 {
-    return fmin(1, (double)g->sms * (double)p->resident / (double)p->blocks);
+    return fmin(1, (double)sms_for(p, g) * (double)p->resident / (double)p->blocks);
 }
 
 struct block_cost cost_of(const struct predict_pass *p, const struct predict_gpu *g)
@@ -259,7 +266,7 @@ double place_blocks(const struct predict_pass *p, const struct predict_gpu *g,
         const double length = p->length ? c->once + (1 - c->once) * p->length[i] : 1;
         each[i] = fmax(length, least_length) * work;
     }
-    const double end = sched_share(each, p->blocks, g->sms, (int)p->resident,
+    const double end = sched_share(each, p->blocks, sms_for(p, g), (int)p->resident,
                                    fmin(1, work / together(c, 1)), 0, out);
     free(each);
     return end;
@@ -281,7 +288,7 @@ static struct launch_time uneven_blocks(const struct predict_pass *p, const stru
 struct launch_time launch_time(const struct predict_pass *p, const struct predict_gpu *g,
                                const struct block_cost *c)
 {
-    const double share = (double)p->blocks / g->sms;
+    const double share = (double)p->blocks / sms_for(p, g);
     struct launch_time t =
         p->length ? uneven_blocks(p, g, c, share) : even_blocks(c, share, (double)p->resident);
     t.cycles += c->late;
@@ -370,7 +377,8 @@ static void add_launch(struct predicted_time *out, int pass, const struct predic
     add_part(out, pass, -1, PREDICT_tail, t.tail / g->clock_mhz);
     add_part(out, pass, -1, memory, us - t.cycles / g->clock_mhz);
     add_part(out, pass, -1, PREDICT_launch, launch_us(g));
-    out->waves = fmax(out->waves, (double)p->blocks / ((double)g->sms * (double)p->resident));
+    out->waves =
+        fmax(out->waves, (double)p->blocks / ((double)sms_for(p, g) * (double)p->resident));
 }
 
 static int by_time(const void *x, const void *y)

@@ -92,8 +92,12 @@ const char *predict_unit_name(enum predict_unit u); /* "wait_shared" */
 const char *predict_unit_what(enum predict_unit u);
 
 /* What the model knows of a GPU. */
+enum { PREDICT_CLUSTER = 16 }; /* the largest */
 struct predict_gpu {
     int sms;
+    int room
+        [PREDICT_CLUSTER +
+         1]; /* multiprocessors that clusters of so many blocks have at once, one block on each; 0 unknown: all */
     double clock_mhz;
     double per_clk
         [PREDICT_PIPES]; /* what an SM does of it in a cycle: warp instructions, wavefronts, sectors,

@@ -58,6 +58,18 @@ static void fill_rates(const struct device *d, const struct arch_limits *a, cons
     out->imul_slots = d->fp32_lanes > INT_LANES ? d->fp32_lanes / (double)INT_LANES : 1;
 }
 
+/* Clusters of 2 to 16 blocks that an H200 runs at once where a block fills a multiprocessor (cuOccupancyMaxActiveClusters; where two
+ * fit beside each other, twice as many): 30 of 4, so that 12 of the 132 multiprocessors stay empty. */
+static const int clusters_132[PREDICT_CLUSTER + 1] = {
+    [2] = 66, [3] = 39, [4] = 30, [5] = 22, [6] = 17, [7] = 15, [8] = 15, [9] = 9,
+    [10] = 7, [11] = 7, [12] = 7, [13] = 7, [14] = 7, [15] = 7, [16] = 7};
+
+static void fill_room(const struct device *d, struct predict_gpu *out)
+{
+    for (int c = 0; c <= PREDICT_CLUSTER; c++)
+        out->room[c] = d->cc == 90 && d->sms == 132 ? c * clusters_132[c] : 0;
+}
+
 enum status predict_gpu(const struct device *d, struct predict_gpu *out, struct err *why)
 {
     const struct arch_limits *a = d->cc ? arch_find(d->cc) : NULL;
@@ -76,5 +88,6 @@ enum status predict_gpu(const struct device *d, struct predict_gpu *out, struct 
                                 .run_us = first_launch_us,
                                 .factors = predict_unfitted};
     fill_rates(d, a, c, out);
+    fill_room(d, out);
     return ST_OK;
 }

@@ -464,6 +464,28 @@ static void clusters_wait_for_their_busiest_warp(void)
     predict_run_clear(&r);
 }
 
+/* 30 clusters of 4 have room on an H200, one block on each multiprocessor, though 132 / 4 are 33: the 31st waits. */
+static void clusters_leave_multiprocessors_empty(void)
+{
+    const struct predict_gpu g = gpu_of("H200"), other = gpu_of("A100-80GB");
+    struct predict_run fits = run_of(120, 1, 1000, 0), one_more = run_of(124, 1, 1000, 0);
+    fits.pass[0].cluster = one_more.pass[0].cluster = 4;
+    const double floor_us = g.launch_us + g.run_us, first = predict_us(&fits, &g) - floor_us,
+                 second = predict_us(&one_more, &g) - floor_us;
+    CU_ASSERT(near(first * g.clock_mhz, 1000, 1e-9));
+    CU_ASSERT(second > 1.4 * first && second <= 2 * first);
+    one_more.pass[0].cluster = 1;
+    CU_ASSERT(near(predict_us(&one_more, &g) - floor_us, first, 1e-9));
+    fits.pass[0].resident = 2; /* two beside each other: twice as many */
+    fits.pass[0].cluster = 16;
+    CU_ASSERT(near(predict_us(&fits, &g) - floor_us, first, 1e-9));
+    CU_ASSERT_EQUAL(other.room[4], 0); /* not known: all */
+    for (int c = 2; c <= PREDICT_CLUSTER; c++)
+        CU_ASSERT(g.room[c] > 0 && g.room[c] <= g.sms && g.room[c] % c == 0);
+    predict_run_clear(&fits);
+    predict_run_clear(&one_more);
+}
+
 /* As long as neither waits for the other they hide each other; alike they do not whole. */
 static void memory_comes_on_top(void)
 {
@@ -677,6 +699,8 @@ static const struct tap_test tests[] = {
     {"causal blocks differ in length", causal_blocks_differ},
     {"blocks of a cluster wait for the busiest warp among them",
      clusters_wait_for_their_busiest_warp},
+    {"clusters that do not divide the GPU leave some of it empty",
+     clusters_leave_multiprocessors_empty},
     {"memory comes on top of work that is as long", memory_comes_on_top},
     {"a GPU without rates is refused", who_has_no_rates_has_no_time},
     {"planted factors are found", planted_factors_are_found},

@@ -49,8 +49,8 @@ enum status sim_params(const struct plan *plan, const struct plan_pass *pass,
     uint8_t *all = xcalloc(maps + (size_t)pass->ntma * TENSOR_MAP_BYTES, 1);
     memcpy(all, args, sizeof *args);
     for (int i = 0; i < pass->ntma && st == ST_OK; i++)
-        st = encode_map(plan, &pass->tma[i], &args->attn,
-                        all + maps + (size_t)i * TENSOR_MAP_BYTES, err);
+        st = encode_map(plan, &pass->tma[i], &args->attn, all + maps + (size_t)i * TENSOR_MAP_BYTES,
+                        err);
     launch->params = all;
     launch->param_bytes = maps + (size_t)pass->ntma * TENSOR_MAP_BYTES;
     return st;
