@@ -6,6 +6,7 @@ SPDX-License-Identifier: GPL-3.0-or-later
 import importlib.machinery
 import importlib.util
 import random
+import shutil
 import sys
 from pathlib import Path
 
@@ -14,6 +15,7 @@ ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE))
 import stages  # noqa: E402
 
+DTYPES = ("f16", "bf16", "f32")
 INPUTS = ("", "", "input=uniform", "input=mean", "input=outlier", "input=large")
 
 
@@ -45,6 +47,37 @@ def pack_all(folder, build):
     return len(keys)
 
 
+def plant(folder, names):
+    """Kernels with a planted fault (tests/sim/faults), compiled, as those of the packed user: id -> (name, its shape)."""
+    faults = script("faults")
+    own, cases = {f.id: f for f in faults.planted().read_table()}, {}
+    home = folder / faults.OWN
+    home.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        f = own[name]
+        (home / f"{f.name}.cu").write_text(f.planted())
+        faults.compile_case((f.name, f.id, f.kernel, " ".join(f.kinds), f.shape), folder)
+        cases[name] = (f.name, f.shape)
+    return cases
+
+
+def program(folder, home):
+    """The packed programs, with what plant() left in a home of their own."""
+    if (folder / "home").exists():
+        shutil.copytree(folder / "home", home, dirs_exist_ok=True)
+    p = script("run").Program(folder.resolve(), home)
+    for name in ("CACHE", "DATA", "STATE", "CONFIG"):
+        p.env.pop(f"XDG_{name}_HOME")
+    return p
+
+
+def descriptor_of(folder, name):
+    """Of a kernel that plant() wrote."""
+    script("counters").tools()  # where descriptor.py is
+    import descriptor
+    return descriptor.parse(folder / script("faults").OWN / f"{name}.cu")
+
+
 def words_of(shape):
     words = shape.split()
     s = {name: int(v) for name, v in (w.split("=") for w in words if "=" in w) if v.isdigit()}
@@ -57,16 +90,17 @@ def draw(rng, k, dtype, dims, small=False):
     while True:
         words = stages.candidate(rng, small).split()
         D = rng.choice(dims) - rng.choice((0, 0, 0, 1, 4, 8, 15))
-        shape = " ".join([w for w in words if not w.startswith("D=") and w not in descriptor.DTYPES] + [f"D={D}", dtype])
+        shape = " ".join([w for w in words if not w.startswith("D=") and w not in DTYPES] + [f"D={D}", dtype])
         if stages.work_of(shape) <= stages.WORK_MAX and descriptor.takes(k, k.defaults(dtype, D), dtype, words_of(shape)):
             return shape
 
 
-def draw_all(path, cases, seed, small=False):
-    """A file for read(): the seed, then a line for each shape of each kernel and type, with a seed and a kind of inputs."""
+def draw_all(path, cases, seed, small=False, more=()):
+    """A file for read(): the seed, then a line for each shape of each kernel and type, with a seed and a kind of inputs. More: as
+    items of shipped(), of other names."""
     with path.open("w", encoding="utf-8") as f:
         print(seed, file=f)
-        for (name, dtype), (k, dims, _) in shipped().items():
+        for (name, dtype), (k, dims, _) in [*shipped().items(), *more]:
             rng = random.Random(f"{seed} {name} {dtype}")
             for _ in range(cases):
                 print(name, dtype, f"{draw(rng, k, dtype, dims, small)} seed={rng.randint(1, 10**6)} {rng.choice(INPUTS)}".strip(),
