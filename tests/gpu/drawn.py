@@ -84,34 +84,49 @@ def words_of(shape):
     return {**s, "causal": int("causal" in words), "sm": 90}
 
 
-def draw(rng, k, dtype, dims, small=False):
-    """A shape that this kernel takes with its default parameters, and that the judge can go through."""
+def draw(rng, kernels, dtype, dims, small=False):
+    """A shape that these kernels take with their default parameters, and that the judge can go through."""
     import descriptor
     while True:
         words = stages.candidate(rng, small).split()
         D = rng.choice(dims) - rng.choice((0, 0, 0, 1, 4, 8, 15))
         shape = " ".join([w for w in words if not w.startswith("D=") and w not in DTYPES] + [f"D={D}", dtype])
-        if stages.work_of(shape) <= stages.WORK_MAX and descriptor.takes(k, k.defaults(dtype, D), dtype, words_of(shape)):
+        words = words_of(shape)
+        if stages.work_of(shape) <= stages.WORK_MAX and all(descriptor.takes(k, k.defaults(dtype, D), dtype, words) for k in kernels):
             return shape
 
 
-def draw_all(path, cases, seed, small=False, more=()):
-    """A file for read(): the seed, then a line for each shape of each kernel and type, with a seed and a kind of inputs. More: as
-    items of shipped(), of other names."""
+def alike():
+    """[(names, dtype, descriptors, head sizes)]: kernels that took the same of 500 shapes, so that they can share those that are drawn."""
+    rng, found = random.Random(1), {}
+    probes = [[w for w in stages.candidate(rng, False).split() if not w.startswith("D=") and w not in DTYPES] for _ in range(500)]
+    script("counters").tools()  # where descriptor.py is
+    import descriptor
+    for (name, dtype), (k, dims, _) in shipped().items():
+        took = tuple(descriptor.takes(k, k.defaults(dtype, D), dtype, words_of(" ".join([*words, f"D={D}"])))
+                     for n, words in enumerate(probes) for D in (dims[n % len(dims)] - n % 3 * 4 - n % 2,))
+        names, ks = found.setdefault((dtype, tuple(dims), took), ([], []))
+        names.append(name)
+        ks.append(k)
+    return [(names, dtype, ks, list(dims)) for (dtype, dims, _), (names, ks) in found.items()]
+
+
+def draw_all(path, cases, seed, groups, small=False):
+    """A file for read(): the seed, then a line for each shape of each group (as of alike()), with a seed and a kind of inputs."""
     with path.open("w", encoding="utf-8") as f:
         print(seed, file=f)
-        for (name, dtype), (k, dims, _) in [*shipped().items(), *more]:
-            rng = random.Random(f"{seed} {name} {dtype}")
+        for names, dtype, ks, dims in groups:
+            rng = random.Random(f"{seed} {names[0]} {dtype}")
             for _ in range(cases):
-                print(name, dtype, f"{draw(rng, k, dtype, dims, small)} seed={rng.randint(1, 10**6)} {rng.choice(INPUTS)}".strip(),
+                print(",".join(names), dtype, f"{draw(rng, ks, dtype, dims, small)} seed={rng.randint(1, 10**6)} {rng.choice(INPUTS)}".strip(),
                       sep="\t", file=f)
 
 
 def read(path, only):
-    """(seed, {(kernel, dtype): shapes})"""
+    """(seed, {(names, dtype): shapes}) of groups with one of these kernels, or of all"""
     lines, found = path.read_text(encoding="utf-8").splitlines(), {}
     for line in lines[1:]:
         name, dtype, shape = line.split("\t")
-        if not only or name in only:
+        if not only or set(name.split(",")) & set(only):
             found.setdefault((name, dtype), []).append(shape)
     return lines[0], found
