@@ -190,12 +190,13 @@ static enum status set_device(void *row, const char *value, struct err *err)
     return list ? ST_OK : set_devices(row, "auto", NULL);
 }
 
-/* A short limit leaves room for the rules below it. */
+/* A short limit leaves room for the rules below it, and a kernel is not warmed up for longer than it is timed. */
 static void after_time(void *row)
 {
     struct options *o = row;
     const struct timing_rule usual = TIMING_DEFAULT;
     o->rule.min_s = fmin(usual.min_s, o->rule.max_s / 2);
+    o->rule.warm_s = fmin(usual.warm_s, o->rule.max_s);
 }
 
 static const char *backend_doc(const char *word)
