@@ -6,11 +6,16 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -19,8 +24,14 @@
 #include "base/str.h"
 #include "kernel/blob.h"
 
-enum { FILE_BYTES_MAX = 8 << 20, KEPT_MAX = 4096 }; /* what is kept can be read again */
-static const double near_most = 3;                  /* powers of 2 */
+enum {
+    FILE_BYTES_MAX = 8 << 20,
+    KEPT_MAX = 8192,     /* what is kept can be read again */
+    OF_SHAPES_MAX = 2000 /* of one device, of single shapes: the oldest go */
+};
+static const double near_most = 3; /* powers of 2 */
+static const double patience_s = 2; /* for those who write at the same time, which takes milliseconds */
+const char tuned_scope_shape[] = "shape";
 
 // clang-format off
 const struct field tuned_fields[] = {
@@ -31,6 +42,7 @@ const struct field tuned_fields[] = {
     FIELD(FIELD_TEXT, tuned, shape, .doc = "The shape that was measured."),
     FIELD(FIELD_TEXT, tuned, kernel, .doc = "The kernel that was fastest."),
     FIELD(FIELD_TEXT, tuned, own, .doc = "Its parameters, BR=32@BC=64; null: the defaults."),
+    FIELD(FIELD_TEXT, tuned, scope, .doc = "shape: for its shape alone, timed by run auto; null: for its class."),
     FIELD(FIELD_TEXT, tuned, hash, .doc = "Hash of its source."),
     FIELD(FIELD_TEXT, tuned, time, .doc = "When, UTC."),
     FIELD(FIELD_TEXT, tuned, verdict, .doc = "Verdict against the base in a run of its own; null: it is the base."),
@@ -55,6 +67,7 @@ struct tunings {
     bool read;
     struct trouble {
         char *path, *why;
+        bool shipped;
     } * troubles; /* files that are not, or not wholly, what they should be */
     size_t ntroubles, troubles_cap;
 };
@@ -83,8 +96,7 @@ char *tuned_class(const struct shape *s)
                      about(s->H / s->Hkv), about(s->Sq), about(s->Sk), pages);
 }
 
-/* Between shapes that one tuning may serve, in powers of 2; INFINITY: it may not. */
-static double distance(const struct shape *a, const struct shape *b)
+double tuned_distance(const struct shape *a, const struct shape *b)
 {
     if (dtype_size(a->dtype) != dtype_size(b->dtype) || a->causal != b->causal ||
         a->layout != b->layout || a->D != b->D || !a->page != !b->page)
@@ -145,10 +157,10 @@ static bool take(struct tunings *t, const json_t *object, bool shipped)
 }
 
 /* Takes `why`. */
-static void note_trouble(struct tunings *t, const char *path, char *why)
+static void note_trouble(struct tunings *t, const char *path, bool shipped, char *why)
 {
     xgrow((void **)&t->troubles, &t->troubles_cap, t->ntroubles + 1, sizeof *t->troubles);
-    t->troubles[t->ntroubles++] = (struct trouble){xstrdup(path), why};
+    t->troubles[t->ntroubles++] = (struct trouble){xstrdup(path), why, shipped};
 }
 
 static void read_list(struct tunings *t, const char *path, const json_t *list, bool shipped)
@@ -160,7 +172,7 @@ static void read_list(struct tunings *t, const char *path, const json_t *list, b
         bad += !take(t, item, shipped);
     }
     if (bad)
-        note_trouble(t, path, xasprintf("%s: %zu of %zu entries are none", path, bad, i));
+        note_trouble(t, path, shipped, xasprintf("%s: %zu of %zu entries are none", path, bad, i));
 }
 
 static void read_text(struct tunings *t, const char *path, const char *text, size_t len,
@@ -171,7 +183,7 @@ static void read_text(struct tunings *t, const char *path, const char *text, siz
     if (json_is_array(list))
         read_list(t, path, list, shipped);
     else
-        note_trouble(t, path, xasprintf("%s has no list of tuned parameters", path));
+        note_trouble(t, path, shipped, xasprintf("%s has no list of tuned parameters", path));
     json_decref(o);
 }
 
@@ -181,7 +193,7 @@ static void read_file(struct tunings *t, const char *path, bool shipped)
     size_t len;
     struct err err = ERR_INIT;
     if (str_read_file(path, FILE_BYTES_MAX, &text, &len, &err) != ST_OK) {
-        note_trouble(t, path, xstrdup(err.text));
+        note_trouble(t, path, shipped, xstrdup(err.text));
         return;
     }
     read_text(t, path, text, len, shipped);
@@ -217,18 +229,41 @@ static void read_own(struct tunings *t)
     free(folder);
 }
 
-static void read_all(struct tunings *t)
+static void read_shipped(struct tunings *t)
 {
     const char *instead = getenv("ATTNSCOPE_TUNED");
-    t->read = true;
-    read_own(t);
-    if (instead) {
+    if (instead)
         read_file(t, instead, true);
-        return;
-    }
-    for (const struct blob *b = blob_table; b->path; b++)
+    for (const struct blob *b = blob_table; b->path && !instead; b++)
         if (ends_with(b->path, ".tuned"))
             read_text(t, b->path, b->data, blob_size(b), true);
+}
+
+static void read_all(struct tunings *t)
+{
+    t->read = true;
+    read_shipped(t);
+    read_own(t);
+}
+
+/* What is the user's, and what is shipped, too, if `all`. */
+static void forget(struct tunings *t, bool all)
+{
+    size_t n = 0, troubles = 0;
+    for (size_t i = 0; i < t->n; i++)
+        if (t->v[i].shipped && !all)
+            t->v[n++] = t->v[i];
+        else
+            tuned_clear(&t->v[i].is);
+    for (size_t i = 0; i < t->ntroubles; i++)
+        if (t->troubles[i].shipped && !all)
+            t->troubles[troubles++] = t->troubles[i];
+        else {
+            free(t->troubles[i].path);
+            free(t->troubles[i].why);
+        }
+    t->n = n;
+    t->ntroubles = troubles;
 }
 
 struct tunings *tunings_new(void)
@@ -238,13 +273,8 @@ struct tunings *tunings_new(void)
 
 void tunings_free(struct tunings *t)
 {
-    for (size_t i = 0; t && i < t->n; i++)
-        tuned_clear(&t->v[i].is);
-    for (size_t i = 0; t && i < t->ntroubles; i++) {
-        free(t->troubles[i].path);
-        free(t->troubles[i].why);
-    }
     if (t) {
+        forget(t, true);
         free(t->troubles);
         free(t->v);
     }
@@ -253,15 +283,29 @@ void tunings_free(struct tunings *t)
 
 /* ---- asking and keeping ---- */
 
+static bool is_of_shape(const struct tuned *t)
+{
+    return t->scope && !strcmp(t->scope, tuned_scope_shape);
+}
+
+void tunings_each(struct tunings *t, void (*see)(void *ctx, const struct tuned_seen *x), void *ctx)
+{
+    if (!t->read)
+        read_all(t);
+    for (size_t i = 0; i < t->n; i++)
+        if (t->v[i].placed)
+            see(ctx, &(struct tuned_seen){&t->v[i].is, &t->v[i].shape, t->v[i].shipped});
+}
+
 /* How far it is from what is asked; INFINITY: it is not meant. Of a device that is not known the class alone counts. */
 static double apart(const struct kept *x, const struct tuned_query *q, const char *alike)
 {
     const bool here = !q->device ? !x->shipped : !strcmp(x->is.device, q->device);
-    if (!here || strcmp(x->is.backend, q->backend) != 0 || strcmp(x->is.l2, q->l2) != 0)
+    if (!here || (q->own && x->shipped) || strcmp(x->is.backend, q->backend) != 0 || strcmp(x->is.l2, q->l2) != 0)
         return INFINITY;
-    if (x->is.alike && !strcmp(x->is.alike, alike))
+    if (!is_of_shape(&x->is) && x->is.alike && !strcmp(x->is.alike, alike))
         return 0;
-    const double d = q->device && x->placed ? distance(&x->shape, q->shape) : INFINITY;
+    const double d = q->device && x->placed ? tuned_distance(&x->shape, q->shape) : INFINITY;
     return d <= near_most ? d : INFINITY;
 }
 
@@ -308,11 +352,40 @@ struct tuned_found tunings_find(struct tunings *t, const struct tuned_query *q)
         .t = &best.is->is, .shipped = best.is->shipped, .apart = best.apart};
 }
 
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? !strcmp(a, b) : a == b;
+}
+
 static bool is_in_place_of(const struct tuned *a, const struct tuned *b)
 {
-    return !strcmp(a->device, b->device) && !strcmp(a->backend, b->backend) &&
-           !strcmp(a->l2, b->l2) && a->alike && b->alike && !strcmp(a->alike, b->alike) &&
-           !strcmp(a->kernel, b->kernel);
+    const bool same = same_text(a->device, b->device) && same_text(a->backend, b->backend) &&
+                      same_text(a->l2, b->l2) && same_text(a->kernel, b->kernel) &&
+                      is_of_shape(a) == is_of_shape(b);
+    if (!same)
+        return false;
+    return is_of_shape(a) ? same_text(a->shape, b->shape) && same_text(a->own, b->own)
+                          : a->alike && same_text(a->alike, b->alike);
+}
+
+static void drop(struct tunings *t, size_t i)
+{
+    tuned_clear(&t->v[i].is);
+    t->n--;
+    memmove(t->v + i, t->v + i + 1, (t->n - i) * sizeof *t->v);
+}
+
+/* Of single shapes, whose number nobody bounds, those that came first go. */
+static void make_room(struct tunings *t, const char *device)
+{
+    size_t count = 0, first = t->n;
+    for (size_t i = t->n; i-- > 0;)
+        if (!t->v[i].shipped && is_of_shape(&t->v[i].is) && !strcmp(t->v[i].is.device, device)) {
+            first = i;
+            count++;
+        }
+    if (count >= OF_SHAPES_MAX)
+        drop(t, first);
 }
 
 static void put(struct tunings *t, const struct tuned *x)
@@ -321,10 +394,10 @@ static void put(struct tunings *t, const struct tuned *x)
     size_t i = 0;
     while (i < t->n && (t->v[i].shipped || !is_in_place_of(&t->v[i].is, x)))
         i++;
-    if (i < t->n) {
-        tuned_clear(&t->v[i].is);
-        t->v[i] = t->v[--t->n];
-    }
+    if (i < t->n)
+        drop(t, i);
+    if (is_of_shape(x))
+        make_room(t, x->device);
     record_init(tuned_fields, &copy);
     record_copy(tuned_fields, &copy, x);
     append(t, &copy, false);
@@ -367,20 +440,57 @@ static enum status write_device(const struct tunings *t, const char *device, con
     return done ? ST_OK : err_set(err, ST_FAIL, "cannot write %s: %s", path, strerror(errno));
 }
 
-enum status tunings_keep(struct tunings *t, const struct tuned *x, char **path, struct err *err)
+/* Sessions that keep something at the same time do it one after the other. *fd -1: this file system knows no locks. */
+static enum status take_turn(const char *path, int *fd, struct err *err)
+{
+    const double until = seconds_now() + patience_s;
+    char *name = xasprintf("%s.lock", path);
+    int rc = -1;
+    *fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
+    free(name);
+    while (*fd >= 0 && (rc = flock(*fd, LOCK_EX | LOCK_NB)) && errno == EWOULDBLOCK &&
+           seconds_now() < until)
+        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+    if (*fd < 0 || !rc || errno != EWOULDBLOCK)
+        return ST_OK;
+    close(*fd);
+    *fd = -1;
+    return err_set(err, ST_FAIL, "another session has been writing %s for %.0f s", path, patience_s);
+}
+
+/* What others have kept since this session read it is read, too. */
+static enum status keep_in_turn(struct tunings *t, const struct tuned *x, size_t n,
+                                const char *path, struct err *err)
+{
+    int fd;
+    enum status st = take_turn(path, &fd, err);
+    if (st)
+        return st;
+    if (t->read) {
+        forget(t, false);
+        read_own(t);
+    } else
+        read_all(t);
+    for (size_t i = 0; i < n; i++)
+        put(t, &x[i]);
+    st = check_place(t, path, err);
+    if (st == ST_OK)
+        st = write_device(t, x->device, path, err);
+    if (fd >= 0)
+        close(fd);
+    return st;
+}
+
+enum status tunings_keep(struct tunings *t, const struct tuned *x, size_t n, char **path,
+                         struct err *err)
 {
     char *name = file_name(x->device);
     *path = NULL;
-    if (!t->read)
-        read_all(t);
-    put(t, x);
     enum status st = path_for(PATH_DATA, name, "tuned parameters", path, err);
-    if (st == ST_OK)
-        st = check_place(t, *path, err);
     if (st == ST_OK)
         st = path_make_parent(*path, err);
     if (st == ST_OK)
-        st = write_device(t, x->device, *path, err);
+        st = keep_in_turn(t, x, n, *path, err);
     free(name);
     return st;
 }

@@ -172,7 +172,7 @@ static int keep_one(struct tunings *x, const char *path, const uint8_t *bytes, s
     char *why = tunings_trouble(x, path), *to = NULL;
     (void)shape_parse(t.shape, &s, NULL);
     t.alike = tuned_class(&s);
-    const enum status st = tunings_keep(x, &t, &to, &err);
+    const enum status st = tunings_keep(x, &t, 1, &to, &err);
     int broken = !is_clean(why) ? fuzz_broken("%s", why) : 0;
     if (!broken && (st == ST_OK) == (why != NULL))
         broken =

@@ -4,10 +4,15 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/tuned.h"
 
+#include <fcntl.h>
 #include <jansson.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/record.h"
@@ -43,7 +48,7 @@ static void keep(struct tunings *x, const char *shape, const char *kernel, doubl
     struct err err = ERR_INIT;
     char *path = NULL;
     struct tuned t = made(shape, kernel, us);
-    CU_ASSERT_EQUAL(tunings_keep(x, &t, &path, &err), ST_OK);
+    CU_ASSERT_EQUAL(tunings_keep(x, &t, 1, &path, &err), ST_OK);
     free(path);
     tuned_clear(&t);
 }
@@ -104,6 +109,111 @@ static void test_expected(void)
     tunings_free(x);
 }
 
+struct count {
+    const char *kernel;
+    size_t n;
+};
+
+static void count(void *ctx, const struct tuned_seen *x)
+{
+    struct count *c = ctx;
+    c->n += !x->shipped && !strcmp(x->t->kernel, c->kernel);
+}
+
+static size_t own_of(struct tunings *x, const char *kernel)
+{
+    struct count c = {kernel, 0};
+    tunings_each(x, count, &c);
+    return c.n;
+}
+
+/* Sessions that read the file before the others wrote it: what each keeps stays. */
+static void test_at_once(void)
+{
+    enum { SESSIONS = 4, EACH = 6 };
+    static const char *const names[SESSIONS] = {"fa2", "splitkv", "naive", "fa2_mma"};
+    pid_t pid[SESSIONS];
+    struct tunings *before = tunings_new();
+    (void)name(before, "X1", "H=8 S=512"); /* it has read what there is */
+    for (int i = 0; i < SESSIONS; i++)
+        if (!(pid[i] = fork())) {
+            for (int k = 0; k < EACH; k++) {
+                char shape[32];
+                snprintf(shape, sizeof shape, "H=%d S=%d D=48", 1 << k, 64 << i);
+                keep(before, shape, names[i], 1 + k);
+            }
+            _exit(0);
+        }
+    for (int i = 0; i < SESSIONS; i++) {
+        int how = -1;
+        CU_ASSERT(waitpid(pid[i], &how, 0) == pid[i] && how == 0);
+    }
+    keep(before, "H=1 S=32 D=80", "qtile_seq", 3);
+    CU_ASSERT_EQUAL(own_of(before, "qtile_seq"), 1);
+    tunings_free(before);
+    struct tunings *x = tunings_new();
+    for (int i = 0; i < SESSIONS; i++)
+        for (int k = 0; k < EACH; k++) {
+            char shape[32];
+            snprintf(shape, sizeof shape, "H=%d S=%d D=48", 1 << k, 64 << i);
+            CU_ASSERT_STRING_EQUAL(name(x, "X1", shape), names[i]);
+        }
+    CU_ASSERT_EQUAL(own_of(x, "qtile_seq"), 1);
+    tunings_free(x);
+}
+
+/* A lock that somebody holds is waited for, and not for ever. */
+static void test_held(void)
+{
+    struct err err = ERR_INIT;
+    struct tunings *x = tunings_new();
+    struct tuned t = made("H=8 S=512 D=112", "fa2", 10);
+    char *path = NULL, *lock;
+    CU_ASSERT_EQUAL(tunings_keep(x, &t, 1, &path, &err), ST_OK);
+    lock = xasprintf("%s.lock", path);
+    free(path);
+    const int fd = open(lock, O_RDWR);
+    CU_ASSERT_FATAL(fd >= 0 && flock(fd, LOCK_EX) == 0);
+    free(t.kernel);
+    t.kernel = xstrdup("naive");
+    CU_ASSERT_EQUAL(tunings_keep(x, &t, 1, &path, &err), ST_FAIL);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "another session has been writing"));
+    free(path);
+    close(fd);
+    CU_ASSERT_EQUAL(tunings_keep(x, &t, 1, &path, &err), ST_OK);
+    free(path);
+    free(lock);
+    tuned_clear(&t);
+    tunings_free(x);
+}
+
+/* What was timed of one shape says nothing of its class, replaces only itself, and is bounded in number. */
+static void test_of_shape(void)
+{
+    struct tunings *x = tunings_new();
+    struct tuned t[2] = {made("H=8 S=700 D=96", "fa2", 10), made("H=8 S=700 D=96", "splitkv", 12)};
+    char *path = NULL;
+    for (int i = 0; i < 2; i++)
+        t[i].scope = xstrdup(tuned_scope_shape);
+    CU_ASSERT_EQUAL(tunings_keep(x, t, 2, &path, NULL), ST_OK);
+    free(path);
+    CU_ASSERT(ask(x, "X1", "H=8 S=700 D=96", NULL).apart == 0);
+    CU_ASSERT(ask(x, "X1", "H=8 S=701 D=96", NULL).apart > 0); /* of the same class */
+    CU_ASSERT_STRING_EQUAL(name(x, "X1", "H=8 S=700 D=96"), "fa2");
+    const size_t had = own_of(x, "fa2");
+    t[0].median_us = 14;
+    CU_ASSERT_EQUAL(tunings_keep(x, t, 1, &path, NULL), ST_OK);
+    free(path);
+    CU_ASSERT_EQUAL(own_of(x, "fa2"), had);
+    CU_ASSERT_STRING_EQUAL(name(x, "X1", "H=8 S=700 D=96"), "splitkv");
+    keep(x, "H=8 S=700 D=96", "fa2_mma", 90); /* of the class: beside them */
+    CU_ASSERT_STRING_EQUAL(name(x, "X1", "H=8 S=700 D=96"), "splitkv");
+    CU_ASSERT_STRING_EQUAL(name(x, "X1", "H=8 S=701 D=96"), "fa2_mma");
+    tuned_clear(&t[0]);
+    tuned_clear(&t[1]);
+    tunings_free(x);
+}
+
 static void check_line(const struct registry *r, const json_t *line)
 {
     const char *kernel = json_string_value(json_object_get(line, "kernel"));
@@ -150,7 +260,7 @@ static void test_shipped(void)
     char *path = NULL;
     free(t.device);
     t.device = xstrdup("H200");
-    CU_ASSERT_EQUAL(tunings_keep(x, &t, &path, NULL), ST_OK);
+    CU_ASSERT_EQUAL(tunings_keep(x, &t, 1, &path, NULL), ST_OK);
     f = ask(x, "H200", "H=8 S=4k", NULL);
     CU_ASSERT(f.t && !f.shipped && !strcmp(f.t->kernel, "fa2"));
     CU_ASSERT(ask(x, "H200", "H=8 S=512", NULL).shipped); /* and nothing else went */
@@ -162,6 +272,9 @@ static void test_shipped(void)
 static const struct tap_test tests[] = {
     {"the class, else the nearest shape", test_nearest},
     {"what is expected to be fastest", test_expected},
+    {"sessions that keep something at once", test_at_once},
+    {"a lock that is held", test_held},
+    {"of one shape", test_of_shape},
     {"what is shipped", test_shipped},
 };
 HOME_MAIN("tuned", tests)

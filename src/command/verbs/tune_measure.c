@@ -510,7 +510,7 @@ static enum status keep(struct search *x, const struct candidate *w, const struc
     t.ratio = verdict ? verdict->ratio : 1;
     t.tried = (int64_t)x->n + 1;
     const enum status st =
-        t.hash ? tunings_keep(session_tunings(x->s), &t, path, err)
+        t.hash ? tunings_keep(session_tunings(x->s), &t, 1, path, err)
                : err_set(err, ST_NO, "%s has no source whose changes could be seen", t.kernel);
     tuned_clear(&t);
     return st;
