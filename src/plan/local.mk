@@ -10,6 +10,7 @@ libattnscope_a_SOURCES += \
 	%D%/differ.h \
 	%D%/explain.c \
 	%D%/mbarriers.c %D%/mbarriers.h \
+	%D%/nearby.c %D%/nearby.h \
 	%D%/occupancy.c \
 	%D%/occupancy.h \
 	%D%/place.c %D%/place.h \

@@ -9,7 +9,14 @@
 
 #include "backend/cpu_host.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "command/ask/plan_here.h"
+#include "plan/nearby.h"
+
+static const double far_most = 6;   /* powers of 2 from the nearest shape that was timed */
+static const double careful = 0.5;  /* standard deviations that an expected time is taken longer */
+static const double sure = 2;       /* of them between two times that are told apart */
+static const double alike_us = 1.01; /* times as long: nobody sees that */
 
 const struct backend_info *automatic_runner(const struct options *o)
 {
@@ -29,18 +36,41 @@ char *automatic_device(struct session *s, const struct options *o)
     return text;
 }
 
+/* Who runs what is asked, and where. */
 struct question {
     struct session *s;
     const struct problem *p;
     const struct device *gpu; /* NULL: no GPU runs it */
+    const char *backend, *l2;
+    char *device; /* NULL: of a GPU that no row has named yet nobody knows which one it is */
 };
 
+static struct question question(struct session *s, const struct problem *p, const struct options *o,
+                                bool planned)
+{
+    const struct backend_info *b = automatic_runner(o);
+    struct question x = {.s = s,
+                         .p = p,
+                         .backend = b ? b->name : "",
+                         .l2 = o->l2 && !strcmp(o->l2, "hot") ? "hot" : "cold"};
+    const bool named = planned && o->gpu;
+    if (named || (b && b->gpu))
+        x.gpu = session_gpu(s, named ? o->gpu : NULL, NULL);
+    if (named)
+        x.backend = backend_gpu()->name;
+    if (x.gpu && (named || session_gpu_is_here(s, x.gpu)))
+        x.device = xstrdup(x.gpu->name);
+    else if (!x.gpu)
+        x.device = automatic_device(s, o);
+    return x;
+}
+
 /* Its own parameters over the defaults; what is none is told by who takes them. */
-static struct param_values params_of(const struct kernel_desc *d, const struct tuned *t,
+static struct param_values params_of(const struct kernel_desc *d, const char *own,
                                      const struct shape *at)
 {
     struct param_values v = desc_defaults_for(d, at);
-    char *copy = t->own ? xstrdup(t->own) : NULL, *rest = copy, *name;
+    char *copy = own ? xstrdup(own) : NULL, *rest = copy, *name;
     while ((name = strsep(&rest, "@"))) {
         char *value = strchr(name, '=');
         if (value) {
@@ -64,50 +94,219 @@ static const struct kernel_desc *todays(const struct question *x, const struct t
     return same ? d : NULL;
 }
 
-/* Of the main launch; waves 0: not known. */
-struct load {
-    double blocks, waves;
+/* What its main launch asks of the GPU at a shape; false: it cannot run there. */
+static bool load_of(const struct question *x, const struct kernel_desc *d, const char *own,
+                    const struct shape *at, struct nearby_load *out)
+{
+    const struct param_values v = params_of(d, own, at);
+    struct plan p = {0};
+    const bool good =
+        plan_here_brief(x->s, d, at, &v, x->gpu, &p, NULL) == ST_OK && nearby_load(&p, out);
+    plan_clear(&p);
+    return good;
+}
+
+/* ---- all that was timed on such a GPU ---- */
+
+/* A time of a kernel with these parameters at a shape. */
+struct timed_row {
+    const struct tuned *t;
+    const struct shape *shape;
+    const struct kernel_desc *desc;
+    double apart;
+    bool shipped, other; /* other: with the other state of the L2 */
 };
 
-static struct load load_of(const struct question *x, const struct kernel_desc *d,
-                           const struct tuned *t, const struct shape *at)
+struct timed_rows {
+    const struct question *x;
+    struct timed_row *v;
+    size_t n, cap;
+};
+
+static void take_row(void *ctx, const struct tuned_seen *seen)
 {
-    const struct param_values v = params_of(d, t, at);
-    struct load l = {0, 0};
-    struct plan p = {0};
-    if (plan_here_brief(x->s, d, at, &v, x->gpu, &p, NULL) == ST_OK && p.npasses) {
-        const struct plan_pass *pass = &p.passes[p.main_pass];
-        l.blocks = (double)pass->grid[0] * (double)pass->grid[1] * (double)pass->grid[2];
-        l.waves = ceil(pass->occ.waves);
-    }
-    plan_clear(&p);
-    return l;
+    struct timed_rows *r = ctx;
+    const struct question *x = r->x;
+    const struct tuned *t = seen->t;
+    if (strcmp(t->device, x->device) != 0 || strcmp(t->backend, x->backend) != 0)
+        return;
+    const double apart = tuned_distance(seen->shape, &x->p->shape);
+    const struct kernel_desc *d = apart < INFINITY ? todays(x, t) : NULL;
+    if (!d)
+        return;
+    xgrow((void **)&r->v, &r->cap, r->n + 1, sizeof *r->v);
+    r->v[r->n++] =
+        (struct timed_row){t, seen->shape, d, apart, seen->shipped, strcmp(t->l2, x->l2) != 0};
 }
 
-/* How much longer than at `at`: a grid that grows with the shape takes whole waves of blocks that go through all keys; of one
- * that stays all blocks together do what there is. Measured in kernels/hopper.md, "auto". */
-static double longer(const struct question *x, const struct kernel_desc *d, const struct tuned *t,
-                     const struct shape *at)
+static int compare_text(const char *a, const char *b)
+{
+    return strcmp(a ? a : "", b ? b : "");
+}
+
+/* One kernel's with the same parameters together, the nearest first; of one shape the asked cache before the other, the user's
+ * own before what is shipped, the later before the earlier. */
+static int by_choice(const void *a, const void *b)
+{
+    const struct timed_row *x = a, *y = b;
+    int c = strcmp(x->t->kernel, y->t->kernel);
+    c = c ? c : compare_text(x->t->own, y->t->own);
+    c = c ? c : (x->apart > y->apart) - (x->apart < y->apart);
+    c = c ? c : compare_text(x->t->shape, y->t->shape);
+    c = c ? c : (int)x->other - (int)y->other;
+    c = c ? c : (int)x->shipped - (int)y->shipped;
+    return c ? c : -compare_text(x->t->time, y->t->time);
+}
+
+static bool same_choice(const struct timed_row *a, const struct timed_row *b)
+{
+    return !strcmp(a->t->kernel, b->t->kernel) && !compare_text(a->t->own, b->t->own);
+}
+
+static struct nearby_guess guess(const struct question *x, const struct timed_row *v, size_t n,
+                                 const struct nearby_load *here, int *shapes)
+{
+    struct nearby_time *times = xcalloc(n, sizeof *times);
+    const char *last = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (last && !compare_text(last, v[i].t->shape))
+            continue; /* the first one of a shape counts */
+        last = v[i].t->shape;
+        times[count].us = v[i].t->median_us;
+        count += load_of(x, v[i].desc, v[i].t->own, v[i].shape, &times[count].load);
+    }
+    const struct nearby_guess g = nearby_guess(times, count, here);
+    *shapes = (int)count;
+    free(times);
+    return g;
+}
+
+/* Rows v[0..n-1] are of one choice. False: it cannot run this, or nothing is to be expected. */
+static bool choice_of(const struct question *x, const struct timed_row *v, size_t n,
+                      struct automatic_choice *out)
 {
     const struct shape *s = &x->p->shape;
-    const struct load here = load_of(x, d, t, s), there = load_of(x, d, t, at);
-    if (!(here.blocks > 0)) /* this GPU cannot launch it */
-        return INFINITY;
-    if (here.blocks == there.blocks || !(here.waves > 0) || !(there.waves > 0))
-        return shape_flops(s) / shape_flops(at);
-    return here.waves * (double)s->Sk / (there.waves * (double)at->Sk);
+    const struct param_values params = params_of(v->desc, v->t->own, s);
+    struct nearby_load here;
+    if (desc_supports(v->desc, s, &params, 0, NULL) || !load_of(x, v->desc, v->t->own, s, &here))
+        return false;
+    *out = (struct automatic_choice){.kernel = registry_find(x->s->services.registry, v->t->kernel),
+                                     .desc = v->desc,
+                                     .exact = v->apart == 0,
+                                     .shipped = v->shipped,
+                                     .other = true,
+                                     .apart = v->apart};
+    const struct nearby_guess g = guess(x, v, n, &here, &out->shapes);
+    out->us = g.us;
+    out->error = g.error;
+    for (size_t i = 0; i < n; i++)
+        out->other = out->other && v[i].other;
+    shape_format(v->shape, out->near, sizeof out->near);
+    return g.us > 0;
 }
 
-static double expect(const void *ctx, const struct tuned *t, const struct shape *at)
+static double bet(const struct automatic_choice *c)
 {
-    const struct question *x = ctx;
-    const struct kernel_desc *d = todays(x, t);
-    if (!d)
-        return INFINITY;
-    const struct param_values v = params_of(d, t, &x->p->shape);
-    if (desc_supports(d, &x->p->shape, &v, 0, NULL))
-        return INFINITY;
-    return t->median_us * (x->gpu && at ? longer(x, d, t, at) : 1);
+    return c->us * (1 + careful * c->error);
+}
+
+static int by_bet(const void *a, const void *b)
+{
+    const double x = bet(a), y = bet(b);
+    return (x > y) - (x < y);
+}
+
+static void rank(const struct question *x, struct automatic_ranking *out)
+{
+    struct timed_rows r = {.x = x};
+    double nearest = INFINITY;
+    tunings_each(session_tunings(x->s), take_row, &r);
+    if (r.n)
+        qsort(r.v, r.n, sizeof *r.v, by_choice);
+    for (size_t i = 0; i < r.n; i++)
+        nearest = fmin(nearest, r.v[i].apart);
+    out->v = xcalloc(r.n + 1, sizeof *out->v);
+    for (size_t i = 0, end; i < r.n && nearest <= far_most; i = end) {
+        for (end = i + 1; end < r.n && same_choice(&r.v[i], &r.v[end]);)
+            end++;
+        struct automatic_choice *c = &out->v[out->n];
+        if (!choice_of(x, &r.v[i], end - i, c))
+            continue;
+        c->own = r.v[i].t->own ? xstrdup(r.v[i].t->own) : NULL;
+        out->n++;
+    }
+    qsort(out->v, out->n, sizeof *out->v, by_bet);
+    free(r.v);
+}
+
+void automatic_rank(struct session *s, const struct problem *p, const struct options *o,
+                    bool planned, struct automatic_ranking *out)
+{
+    struct question x = question(s, p, o, planned);
+    *out = (struct automatic_ranking){.l2 = x.l2};
+    if (x.gpu && x.device)
+        rank(&x, out);
+    out->device = x.device;
+}
+
+void automatic_ranking_clear(struct automatic_ranking *r)
+{
+    for (size_t i = 0; i < r->n; i++)
+        free(r->v[i].own);
+    free(r->v);
+    free(r->device);
+    *r = (struct automatic_ranking){.v = NULL};
+}
+
+size_t automatic_doubt(const struct automatic_ranking *r, size_t most)
+{
+    size_t n = r->n ? 1 : 0;
+    for (size_t i = 1; i < r->n && n == i && n < most; i++) {
+        const struct automatic_choice *a = &r->v[0], *b = &r->v[i];
+        const double error = hypot(a->error, b->error);
+        n += !(a->exact && b->exact) && b->us < a->us * (1 + sure * error);
+    }
+    return n;
+}
+
+char *automatic_name(const struct automatic_choice *c)
+{
+    return xasprintf("%s%s%s", c->kernel->name, c->own ? "@" : "", c->own ? c->own : "");
+}
+
+/* ---- what is told ---- */
+
+/* The second of those that do not take the same time. */
+static const struct automatic_choice *next_of(const struct automatic_ranking *r)
+{
+    for (size_t i = 1; i < r->n; i++)
+        if (r->v[i].us > alike_us * r->v[0].us)
+            return &r->v[i];
+    return NULL;
+}
+
+void automatic_say(const struct automatic_ranking *r, struct str *out)
+{
+    const struct automatic_choice *c = &r->v[0], *next = next_of(r);
+    char us[NUMBER_BUF], times[NUMBER_BUF], *name = automatic_name(c);
+    str_addf(out, "%s, ", name);
+    free(name);
+    if (c->exact)
+        str_addf(out, "which was fastest %s%s", c->shipped ? "on another " : "here",
+                 c->shipped ? r->device : "");
+    else
+        str_addf(out, "expected to be fastest: about %s us, give or take %.0f %%, by its times %s%s at %d shape%s, the nearest %s",
+                 number_fmt(us, c->us, 3), fmax(1, 100 * c->error), c->shipped ? "on another " : "here",
+                 c->shipped ? r->device : "", c->shapes, c->shapes == 1 ? "" : "s", c->near);
+    if (c->other)
+        str_addf(out, ", with the L2 %s", strcmp(r->l2, "hot") ? "hot" : "cold");
+    if (!next)
+        return;
+    name = automatic_name(next);
+    str_addf(out, "; %s %s %s times as long", name, c->exact && next->exact ? "took" : "would take",
+             number_fmt(times, next->us / c->us, 3));
+    free(name);
 }
 
 /* What was not timed here, not for such a shape or not with such a cache is told. */
@@ -124,46 +323,102 @@ static void tell(struct session *s, const struct tuned_found *f, const char *l2)
                  other ? ", with the L2 " : "", other ? t->l2 : "");
 }
 
-/* Where none was timed with such a cache, what is shipped of the other: which kernel is fastest seldom hangs on it. One's own
- * times are taken for what they are. */
-static struct tuned_found find_with_any_cache(struct tunings *t, struct tuned_query q)
+/* ---- the user's own ---- */
+
+static double expect(const void *ctx, const struct tuned *t, const struct shape *at)
 {
-    const struct tuned_found f = tunings_find(t, &q);
-    q.l2 = strcmp(q.l2, "hot") ? "hot" : "cold";
-    const struct tuned_found other = f.t ? f : tunings_find(t, &q);
-    return other.shipped ? other : f;
+    const struct question *x = ctx;
+    const struct shape *s = &x->p->shape;
+    const struct kernel_desc *d = todays(x, t);
+    if (!d)
+        return INFINITY;
+    const struct param_values v = params_of(d, t->own, s);
+    if (desc_supports(d, s, &v, 0, NULL))
+        return INFINITY;
+    if (!x->gpu || !at)
+        return t->median_us;
+    struct nearby_time was = {.us = t->median_us};
+    struct nearby_load here;
+    if (!load_of(x, d, t->own, s, &here))
+        return INFINITY; /* this GPU cannot launch it */
+    if (!load_of(x, d, t->own, at, &was.load))
+        return t->median_us;
+    const struct nearby_guess g = nearby_guess(&was, 1, &here);
+    return g.us > 0 ? g.us : t->median_us;
+}
+
+static struct tuned_found find_own(const struct question *x)
+{
+    const struct tuned_query q = {.device = x->device,
+                                  .backend = x->backend,
+                                  .l2 = x->l2,
+                                  .shape = &x->p->shape,
+                                  .own = true,
+                                  .expect = expect,
+                                  .ctx = x};
+    return tunings_find(session_tunings(x->s), &q);
+}
+
+bool automatic_is_known(struct session *s, const struct problem *p, const struct options *o,
+                        bool planned)
+{
+    struct question x = question(s, p, o, planned);
+    const struct tuned_found f = find_own(&x);
+    free(x.device);
+    return f.t && f.apart == 0;
+}
+
+static enum status refuse(const struct question *x, const struct options *o, struct err *err)
+{
+    char shape[SHAPE_TEXT], *trouble = tunings_trouble(session_tunings(x->s), NULL),
+                            *device = x->device ? xstrdup(x->device) : automatic_device(x->s, o);
+    shape_format(&x->p->shape, shape, sizeof shape);
+    err_set(err, ST_USAGE,
+            "auto: nothing that is here was timed on %s, L2 %s, for shapes like %s; \"tune K,K %s measure\" does it%s%s",
+            device, x->l2, shape, shape, trouble ? "; not used: " : "", trouble ? trouble : "");
+    free(trouble);
+    free(device);
+    return ST_USAGE;
+}
+
+static void take_own(const struct question *x, const struct tuned_found *f, bool quietly,
+                     const struct kernel **k, char **own)
+{
+    *k = registry_find(x->s->services.registry, f->t->kernel);
+    *own = f->t->own ? xstrdup(f->t->own) : NULL;
+    if (!quietly)
+        tell(x->s, f, x->l2);
+}
+
+static void take_first(const struct question *x, const struct automatic_ranking *r, bool quietly,
+                       const struct kernel **k, char **own)
+{
+    struct str text = {0};
+    *k = r->v[0].kernel;
+    *own = r->v[0].own ? xstrdup(r->v[0].own) : NULL;
+    automatic_say(r, &text);
+    if (!quietly)
+        session_note(x->s, "auto: %s", str_text(&text));
+    str_free(&text);
 }
 
 enum status automatic_pick(struct session *s, const struct problem *p, const struct options *o,
-                           const struct kernel **k, char **own, struct err *err)
+                           unsigned how, const struct kernel **k, char **own, struct err *err)
 {
-    const struct backend_info *b = automatic_runner(o);
-    char *device = automatic_device(s, o), shape[SHAPE_TEXT];
-    const struct device *gpu = b && b->gpu ? session_gpu(s, NULL, NULL) : NULL;
-    const struct question x = {s, p, gpu};
-    /* Of a GPU that no row has named yet nobody knows which one it is. */
-    const struct tuned_query q = {.device = gpu && !session_gpu_is_here(s, gpu) ? NULL : device,
-                                  .backend = b ? b->name : "",
-                                  .l2 = o->l2 && !strcmp(o->l2, "hot") ? "hot" : "cold",
-                                  .shape = &p->shape,
-                                  .expect = expect,
-                                  .ctx = &x};
-    const struct tuned_found f = find_with_any_cache(session_tunings(s), q);
-    const struct tuned *t = f.t;
-    shape_format(&p->shape, shape, sizeof shape);
-    *own = t && t->own ? xstrdup(t->own) : NULL;
-    *k = t ? registry_find(s->services.registry, t->kernel) : NULL;
-    if (t)
-        tell(s, &f, q.l2);
-    char *trouble = t ? NULL : tunings_trouble(session_tunings(s), NULL);
-    const enum status st =
-        t ? ST_OK
-          : err_set(err, ST_USAGE,
-                    "auto: nothing that is here was timed on %s, L2 %s, for shapes like %s; \"tune "
-                    "K,K %s measure\" does it%s%s",
-                    device, q.l2, shape, shape, trouble ? "; not used: " : "",
-                    trouble ? trouble : "");
-    free(trouble);
-    free(device);
+    struct question x = question(s, p, o, how & AUTOMATIC_PLANNED);
+    struct automatic_ranking r = {.device = x.device, .l2 = x.l2};
+    const struct tuned_found f = find_own(&x);
+    enum status st = ST_OK;
+    *k = NULL;
+    *own = NULL;
+    if ((!f.t || f.apart > 0) && x.gpu && x.device)
+        rank(&x, &r);
+    if (r.n)
+        take_first(&x, &r, how & AUTOMATIC_QUIETLY, k, own);
+    else if (f.t)
+        take_own(&x, &f, how & AUTOMATIC_QUIETLY, k, own);
+    else
+        st = refuse(&x, o, err);
+    automatic_ranking_clear(&r); /* its device is that of the question */
     return st;
 }

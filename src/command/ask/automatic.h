@@ -1,4 +1,8 @@
-/* automatic.h - which kernel "auto" is: the one that `tune ... measure` found fastest here for shapes like this.
+/* automatic.h - which kernel "auto" is: what was timed here for shapes like this, else what is expected to be fastest by all that
+ * was timed on such a GPU (plan/nearby.h).
+ *
+ * In this order: what `tune ... measure` found for the shape's class on this device; what was timed at this very shape; the
+ * kernels of the list by their expected times. Where no GPU of the list runs it, the user's own nearest shape.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef ATTNSCOPE_COMMAND_AUTOMATIC_H
@@ -10,9 +14,48 @@
 char *automatic_device(struct session *s, const struct options *o);
 /* Who runs it; NULL: this build has no such backend. */
 const struct backend_info *automatic_runner(const struct options *o);
-/* The kernel and, in *own, its parameters, "BR=32@BC=64", which the caller frees; NULL: the defaults. ST_USAGE with what to
- * type where nothing was tuned for such a shape, or the kernels have changed since. */
+
+/* A kernel with parameters of its own, by its time at the shape. */
+struct automatic_choice {
+    const struct kernel *kernel;
+    const struct kernel_desc *desc;
+    char *own;       /* "BR=32@BC=64"; NULL: the defaults */
+    double us;       /* expected, or measured at this very shape */
+    double error;    /* relative, a standard deviation */
+    int shapes;      /* at which it was timed */
+    bool exact;      /* this one is among them */
+    bool shipped;    /* the nearest of these times is of the shipped list */
+    bool other;      /* all of them are with the other state of the L2 */
+    double apart;    /* of the nearest shape, tuned_distance() */
+    char near[SHAPE_TEXT]; /* that shape */
+};
+/* What may be fastest, the best bet first: least expected time where two are equally sure. */
+struct automatic_ranking {
+    struct automatic_choice *v;
+    size_t n;
+    char *device;   /* "H200" */
+    const char *l2; /* "cold" or "hot" */
+};
+/* Of all that was timed on the GPU that runs it, or, `planned`, on the one that is planned for. None: of no such GPU or for no
+ * such shape is anything known. */
+void automatic_rank(struct session *s, const struct problem *p, const struct options *o,
+                    bool planned, struct automatic_ranking *out);
+void automatic_ranking_clear(struct automatic_ranking *r);
+/* How many of the first may be fastest for all that is known, at most `most`; 1: the first one is. */
+size_t automatic_doubt(const struct automatic_ranking *r, size_t most);
+/* "fa3_wgmma@BR=64@BC=64"; the caller frees. */
+char *automatic_name(const struct automatic_choice *c);
+/* One sentence, without a full stop: what is chosen, by what, and what comes next. */
+void automatic_say(const struct automatic_ranking *r, struct str *out);
+
+/* Has the user tuned this class of shapes, or timed this shape, on this device? */
+bool automatic_is_known(struct session *s, const struct problem *p, const struct options *o,
+                        bool planned);
+/* The kernel and, in *own, its parameters, "BR=32@BC=64", which the caller frees; NULL: the defaults. What was not timed here or
+ * not at this shape is told, unless `quietly`. ST_USAGE with what to type where nothing was tuned for such a shape, or the
+ * kernels have changed since. */
+enum { AUTOMATIC_PLANNED = 1, AUTOMATIC_QUIETLY = 2 };
 enum status automatic_pick(struct session *s, const struct problem *p, const struct options *o,
-                           const struct kernel **k, char **own, struct err *err);
+                           unsigned how, const struct kernel **k, char **own, struct err *err);
 
 #endif

@@ -182,29 +182,14 @@ static void choose(const struct config *v, size_t n, int64_t most, bool *wanted)
 
 /* ---- counts ---- */
 
-/* "B=1 H=8 S=512 D=64 f16" and "BR=64" as words of a request; `copy` is cut up. */
-static int split_words(char *copy, struct request_word *out, int n)
-{
-    char *save = copy;
-    for (char *w; n < WORDS_MAX && (w = strsep(&save, " "));) {
-        char *eq = strchr(w, '=');
-        if (!*w)
-            continue;
-        if (eq)
-            *eq = '\0';
-        out[n++] = (struct request_word){.text = w, .value = eq ? eq + 1 : NULL};
-    }
-    return n;
-}
-
 static enum status request_for(struct session *s, const struct config *c,
                                const struct gather_from *from, struct request *out, struct err *err)
 {
     struct request_word words[WORDS_MAX + 2] = {
         {"backend", backend_simulator()->name}, {"hazards", "off"}, {"blocks", "some"}};
     char *shape = xstrdup(c->shape), *params = xstrdup(c->params);
-    int n = split_words(shape, words, 3);
-    n = split_words(params, words, n);
+    int n = request_split(shape, words, 3, WORDS_MAX);
+    n = request_split(params, words, n, WORDS_MAX);
     words[n] = (struct request_word){0};
     const enum status st = request_of(s, c->kernel, words, REQUEST_FRESH, out, err);
     if (st == ST_OK)

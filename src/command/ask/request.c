@@ -203,6 +203,8 @@ static void add_all(struct session *s, struct request *r, enum kernel_side side,
     }
 }
 
+static const char word_auto[] = "auto";
+
 /* "qtile_seq", or "qtile_seq@BR=32@BC=64": one kernel with parameters of its own. */
 static enum status add_name(struct session *s, char *name, struct request *r, enum kernel_side side,
                             struct err *err)
@@ -216,7 +218,7 @@ static enum status add_name(struct session *s, char *name, struct request *r, en
         add_all(s, r, side, peers);
         return ST_OK;
     }
-    if (!strcmp(name, "auto") && !own && !registry_find(s->services.registry, name)) {
+    if (!strcmp(name, word_auto) && !own && !registry_find(s->services.registry, name)) {
         add_kernel(r, NULL, NULL, NULL); /* find_automatic() has it when the shape is known */
         return ST_OK;
     }
@@ -270,7 +272,9 @@ static enum status find_automatic(struct session *s, unsigned flags, struct requ
     for (int i = 0; i < r->nkernels && !st; i++) {
         if (r->kernels[i])
             continue;
-        st = automatic_pick(s, &r->problem, &r->options, &r->kernels[i], &r->own[i], err);
+        const unsigned how = (flags & REQUEST_PLAN ? AUTOMATIC_PLANNED : 0) |
+                             (flags & REQUEST_UNSETTLED ? AUTOMATIC_QUIETLY : 0);
+        st = automatic_pick(s, &r->problem, &r->options, how, &r->kernels[i], &r->own[i], err);
         if (!st)
             r->descs[i] = kernel_on(r->kernels[i], wanted_side(&r->options, flags));
     }
@@ -696,9 +700,18 @@ static void begin(const struct session *s, unsigned flags, struct request *out)
         out->options.backend = xstrdup(backend_simulator()->name);
 }
 
+/* The verb's own keys stay taken. */
+static void give_back_pairs(struct source *c)
+{
+    for (int i = 0; i < c->npairs; i++)
+        c->pairs[i].used = c->pairs[i].used && is_verb_key(c->entry, c->pairs[i].key);
+}
+
 static enum status make(struct session *s, struct source *c, struct request *out, struct err *err)
 {
     begin(s, c->flags, out);
+    if (c->flags & REQUEST_AGAIN)
+        give_back_pairs(c);
     enum status st = take_pairs(c, out, err);
     if (!st)
         st = check_host(s, c, out, err);
@@ -789,6 +802,29 @@ enum status request_of(struct session *s, const char *kernels, const struct requ
     free(words);
     free(pairs);
     return st;
+}
+
+int request_split(char *text, struct request_word *out, int n, int most)
+{
+    char *rest = text;
+    for (char *w; n < most && (w = strsep(&rest, " "));) {
+        char *eq = strchr(w, '=');
+        if (!*w)
+            continue;
+        if (eq)
+            *eq = '\0';
+        out[n++] = (struct request_word){.text = w, .value = eq ? eq + 1 : NULL};
+    }
+    return n;
+}
+
+bool request_names_auto(const struct session *s, const struct cmd_call *c)
+{
+    bool named = false;
+    for (int i = 0; i < c->nwords; i++)
+        for (const char *p = c->words[i].text; *p; p += strcspn(p, ","), p += *p == ',')
+            named |= strcspn(p, ",") == strlen(word_auto) && !strncmp(p, word_auto, strlen(word_auto));
+    return named && !registry_find(s->services.registry, word_auto);
 }
 
 void request_copy(struct request *dst, const struct request *src)

@@ -31,6 +31,8 @@ enum {
     /* Without a backend by name and without a GPU, a parameter that the CUDA source of a kernel has alone leaves that
      * kernel's C version out: `descs` is NULL, as where there is none. */
     REQUEST_MEANS_CUDA = 16,
+    REQUEST_UNSETTLED = 64, /* what "auto" is may change yet, so nothing is said of it */
+    REQUEST_AGAIN = 128,    /* of a call of which one was made already: its pairs are taken once more */
 };
 /* Words are names of kernels between commas ("all", "peers") and parts of a shape; pairs are keys of
  * shape and input, options, parameters of the kernels. The shape is checked. An error marks the
@@ -50,6 +52,11 @@ struct request_word {
 };
 enum status request_of(struct session *s, const char *kernels, const struct request_word *more,
                        unsigned flags, struct request *out, struct err *err);
+/* "B=1 H=8 S=512 D=64 f16" or "BR=64" as such words, behind the n that are there, `most` in all; `text` is cut up. Returns how
+ * many there are. */
+int request_split(char *text, struct request_word *out, int n, int most);
+/* Does the call name the kernel "auto"? */
+bool request_names_auto(const struct session *s, const struct cmd_call *c);
 /* `dst` is overwritten, not cleared. */
 void request_copy(struct request *dst, const struct request *src);
 void request_clear(struct request *r);

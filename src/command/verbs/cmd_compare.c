@@ -247,7 +247,7 @@ static enum status exec_compare(struct session *s, struct cmd_call *c, struct er
         return compare_recordings(s, c, err);
     enum status st = fail_on_read(c, &fail_on, err);
     if (!st)
-        st = run_prepare(s, c, NULL, &r, err);
+        st = run_prepare(s, c, NULL, !shapes, &r, err);
     if (st)
         return st;
     const bool several = r.options.host && strchr(r.options.host, ',');

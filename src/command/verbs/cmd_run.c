@@ -20,6 +20,7 @@
 #include "command/show/owner.h"
 #include "command/show/predicted_words.h"
 #include "command/ask/request.h"
+#include "command/ask/settle.h"
 #include "command/ask/simulate.h"
 #include "command/line/lex.h"
 #include "command/output.h"
@@ -530,15 +531,10 @@ static enum status check_params(const struct request *r, struct err *err)
     return st;
 }
 
-enum status run_prepare(struct session *s, struct cmd_call *c, const char *output,
-                        struct request *r, struct err *err)
+static enum status check_request(struct session *s, struct cmd_call *c, const char *output,
+                                 const struct request *r, struct err *err)
 {
-    if (output && !session_may(s, MAY_WRITE))
-        return err_set(err, ST_USAGE, "output= is off in this restricted session");
-    enum status st = request_make(s, c, REQUEST_MEANS_CUDA, r, err);
-    if (st)
-        return st;
-    st = need_kernel(c, r, err);
+    enum status st = need_kernel(c, r, err);
     if (!st)
         st = call_finish(s, c, err);
     if (!st)
@@ -547,6 +543,32 @@ enum status run_prepare(struct session *s, struct cmd_call *c, const char *outpu
         st = check_device(c, r, err);
     if (!st && output)
         st = check_output(c, output, err);
+    return st;
+}
+
+/* What "auto" is may be found by timing; then the request is made once more, of all pairs, and finds it. */
+static enum status settle(struct session *s, struct cmd_call *c, struct request *r, struct err *err)
+{
+    const enum status st = automatic_settle(s, r, err);
+    if (st)
+        return st;
+    request_clear(r);
+    return request_make(s, c, REQUEST_MEANS_CUDA | REQUEST_AGAIN, r, err);
+}
+
+enum status run_prepare(struct session *s, struct cmd_call *c, const char *output, bool timed,
+                        struct request *r, struct err *err)
+{
+    if (output && !session_may(s, MAY_WRITE))
+        return err_set(err, ST_USAGE, "output= is off in this restricted session");
+    const bool doubt = timed && request_names_auto(s, c);
+    enum status st =
+        request_make(s, c, REQUEST_MEANS_CUDA | (doubt ? REQUEST_UNSETTLED : 0), r, err);
+    if (st)
+        return st;
+    st = check_request(s, c, output, r, err);
+    if (!st && doubt)
+        st = settle(s, c, r, err);
     if (st)
         request_clear(r);
     return st;
@@ -564,7 +586,7 @@ static enum status exec_measured(struct session *s, struct cmd_call *c, enum job
                                     .verb = c->entry->name,
                                     .output = call_key(c, "output")};
     (void)call_format(c);
-    enum status st = run_prepare(s, c, how.output, &r, err);
+    enum status st = run_prepare(s, c, how.output, kind == JOB_RUN && !shapes, &r, err);
     if (st)
         return st;
     st = run_request(s, c, &r, &how, shapes, &m, err);

@@ -7,8 +7,9 @@
 #include "command/ask/measure.h"
 #include "command/ask/request.h"
 
-/* Makes the request, wants a kernel, finishes the call. */
-enum status run_prepare(struct session *s, struct cmd_call *c, const char *output,
+/* Makes the request, wants a kernel, finishes the call. `timed`: of one shape, for its times; then "auto" is settled by timing
+ * where that is needed. */
+enum status run_prepare(struct session *s, struct cmd_call *c, const char *output, bool timed,
                         struct request *r, struct err *err);
 /* Measures r, on every shape of the file `shapes` if there is one; then its simulated rows are there, too. */
 enum status run_request(struct session *s, struct cmd_call *c, const struct request *r,
