@@ -94,14 +94,41 @@ static const struct kernel_desc *todays(const struct question *x, const struct t
     return same ? d : NULL;
 }
 
-/* What its main launch asks of the GPU at a shape; false: it cannot run there. */
-static bool load_of(const struct question *x, const struct kernel_desc *d, const char *own,
-                    const struct shape *at, struct nearby_load *out)
+/* A kernel with parameters of its own as this machine knows it: registers are looked up once, as they hang on no length. */
+struct known {
+    const struct kernel_desc *desc;
+    const char *own;
+    struct param_values params; /* that `regs` are of */
+    struct plan_regs regs;
+    bool has_regs;
+};
+
+static void keep_regs(struct known *k, const struct plan *p, const struct param_values *v)
 {
-    const struct param_values v = params_of(d, own, at);
+    k->params = *v;
+    k->has_regs = true;
+    k->regs.source = p->passes[p->main_pass].regs_source;
+    for (int i = 0; i < DESC_PASSES_MAX; i++) {
+        const struct plan_pass *pass = i < p->npasses ? &p->passes[i] : NULL;
+        k->regs.regs[i] = pass && pass->regs != INT_UNKNOWN ? (int)pass->regs : -1;
+        k->regs.spill_bytes[i] =
+            pass && pass->spill_bytes != INT_UNKNOWN ? (int)pass->spill_bytes : -1;
+        k->regs.static_smem[i] = pass && k->regs.regs[i] >= 0 ? (int)pass->static_smem : -1;
+    }
+}
+
+/* What its main launch asks of the GPU at a shape; false: it cannot run there. */
+static bool load_of(const struct question *x, struct known *k, const struct shape *at,
+                    struct nearby_load *out)
+{
+    const struct param_values v = params_of(k->desc, k->own, at);
+    const bool same = k->has_regs && !memcmp(v.v, k->params.v, sizeof v.v);
     struct plan p = {0};
-    const bool good =
-        plan_here_brief(x->s, d, at, &v, x->gpu, &p, NULL) == ST_OK && nearby_load(&p, out);
+    const enum status st = same ? plan_brief(k->desc, at, &v, x->gpu, &k->regs, &p, NULL)
+                                : plan_here_brief(x->s, k->desc, at, &v, x->gpu, &p, NULL);
+    const bool good = !st && nearby_load(&p, out);
+    if (good && !k->has_regs)
+        keep_regs(k, &p, &v);
     plan_clear(&p);
     return good;
 }
@@ -163,7 +190,8 @@ static bool same_choice(const struct timed_row *a, const struct timed_row *b)
     return !strcmp(a->t->kernel, b->t->kernel) && !compare_text(a->t->own, b->t->own);
 }
 
-static struct nearby_guess guess(const struct question *x, const struct timed_row *v, size_t n,
+static struct nearby_guess guess(const struct question *x, struct known *k,
+                                 const struct timed_row *v, size_t n,
                                  const struct nearby_load *here, int *shapes)
 {
     struct nearby_time *times = xcalloc(n, sizeof *times);
@@ -174,7 +202,7 @@ static struct nearby_guess guess(const struct question *x, const struct timed_ro
             continue; /* the first one of a shape counts */
         last = v[i].t->shape;
         times[count].us = v[i].t->median_us;
-        count += load_of(x, v[i].desc, v[i].t->own, v[i].shape, &times[count].load);
+        count += load_of(x, k, v[i].shape, &times[count].load);
     }
     const struct nearby_guess g = nearby_guess(times, count, here);
     *shapes = (int)count;
@@ -188,8 +216,9 @@ static bool choice_of(const struct question *x, const struct timed_row *v, size_
 {
     const struct shape *s = &x->p->shape;
     const struct param_values params = params_of(v->desc, v->t->own, s);
+    struct known k = {.desc = v->desc, .own = v->t->own};
     struct nearby_load here;
-    if (desc_supports(v->desc, s, &params, 0, NULL) || !load_of(x, v->desc, v->t->own, s, &here))
+    if (desc_supports(v->desc, s, &params, 0, NULL) || !load_of(x, &k, s, &here))
         return false;
     *out = (struct automatic_choice){.kernel = registry_find(x->s->services.registry, v->t->kernel),
                                      .desc = v->desc,
@@ -197,7 +226,7 @@ static bool choice_of(const struct question *x, const struct timed_row *v, size_
                                      .shipped = v->shipped,
                                      .other = true,
                                      .apart = v->apart};
-    const struct nearby_guess g = guess(x, v, n, &here, &out->shapes);
+    const struct nearby_guess g = guess(x, &k, v, n, &here, &out->shapes);
     out->us = g.us;
     out->error = g.error;
     for (size_t i = 0; i < n; i++)
@@ -338,10 +367,11 @@ static double expect(const void *ctx, const struct tuned *t, const struct shape 
     if (!x->gpu || !at)
         return t->median_us;
     struct nearby_time was = {.us = t->median_us};
+    struct known k = {.desc = d, .own = t->own};
     struct nearby_load here;
-    if (!load_of(x, d, t->own, s, &here))
+    if (!load_of(x, &k, s, &here))
         return INFINITY; /* this GPU cannot launch it */
-    if (!load_of(x, d, t->own, at, &was.load))
+    if (!load_of(x, &k, at, &was.load))
         return t->median_us;
     const struct nearby_guess g = nearby_guess(&was, 1, &here);
     return g.us > 0 ? g.us : t->median_us;
