@@ -14,7 +14,7 @@ libattnscope_a_SOURCES += \
 	%D%/ask/axis.c %D%/ask/axis.h %D%/ask/automatic.c %D%/ask/automatic.h %D%/verbs/tune_measure.c %D%/verbs/tune_measure.h \
 	%D%/ask/columns.c %D%/ask/columns.h %D%/ask/predicted.c %D%/ask/predicted.h \
 	%D%/ask/gather.c %D%/ask/gather.h %D%/verbs/cmd_calibrate.c \
-	%D%/show/owner.c %D%/show/owner.h \
+	%D%/show/chosen.c %D%/show/chosen.h %D%/show/owner.c %D%/show/owner.h \
 	%D%/show/predicted_words.c %D%/show/predicted_words.h \
 	%D%/ask/suite.c %D%/ask/suite.h %D%/verbs/bench_table.c %D%/verbs/bench_table.h %D%/verbs/cmd_bench.c \
 	%D%/verbs/cmd_compare.c \

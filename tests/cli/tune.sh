@@ -64,8 +64,56 @@ check auto $asked D=64 f32 backend=cuda"
         case $asked in S=1k*) is "ATTNSCOPE_TUNED: not for $asked" says "$err" 'auto: nothing' ;;
         *) is "ATTNSCOPE_TUNED: for $asked" says "$out" '^naive .* pass ' ;; esac
     done
+    # Two that are expected to take as long: they are timed, once, where something is timed anyway.
+    line() { # kernel, shape, us
+        h=$("$ATTNSCOPE" check "$1" S=16 H=1 f32 backend=cuda --json 2>/dev/null | sed -n 's/.*"source_hash": *"\([0-9a-f]*\)".*/\1/p' | head -1)
+        printf '{"device":"H200","backend":"cuda","l2":"cold","shape":"%s","kernel":"%s","hash":"%s","median_us":%s}' "$2" "$1" "$h" "$3"
+    }
+    two() { # us of each
+        printf '{"tuned":[%s,%s]}' "$(line fa2 'B=1 H=2 S=128 D=48 f32' "$1")" "$(line splitkv 'B=1 H=2 S=128 D=48 f32' "$2")" >two.tuned
+    }
+    see='check naive S=16 H=1 backend=cuda'
+    two 50 51
+    export ATTNSCOPE_TUNED=two.tuned
+    run_input "$see
+plan auto H=2 S=160 D=48 f32 gpu=H200
+check auto H=2 S=160 D=48 f32 backend=cuda"
+    is "plans and checks time nothing" says "$err" 'auto: fa2, expected to be fastest: about [0-9.]+ us, give or take [0-9]+ %, by its times on another H200 at 1 shape, the nearest B=1 H=2 S=128 D=48 f32; splitkv would take 1.02 times as long'
+    is "  and keep nothing" [ "$(cat "$kept"/*.json | grep -c '"scope": "shape"')" -eq 0 ]
+    run_input "$see
+explain auto H=2 S=160 D=48 f32"
+    is "explain says which may be fastest" says "$out" 'The first 2 may be fastest, for all that is known: run auto times them'
+    is "  with the time of each" says "$out" '^splitkv +[0-9.]+ +[0-9]+ % +1[.]02 +1 +B=1 H=2 S=128 D=48 f32'
+    FAKECUDA="us=50" run_input "$see
+run auto H=2 S=160 D=48 f32 backend=cuda n=3
+run auto H=2 S=160 D=48 f32 backend=cuda n=3
+plan auto H=2 S=160 D=48 f32"
+    is "run times them, once" [ "$(printf '%s\n' "$err" | grep -c 'auto: fa2, the fastest of 2 that may be, timed just now')" -eq 1 ]
+    is "  and then nothing is to be told" [ "$(printf '%s\n' "$err" | grep -c 'auto:')" -eq 1 ]
+    is "  by what it found" [ "$(printf '%s\n' "$out" | grep -c '^fa2 .* pass ')" -eq 2 ]
+    is "  at the shape that was asked for" says "$out" '^B=1 H=2 S=160 D=48 f32'
+    is "  which is kept of that shape" [ "$(grep -c '"scope": "shape"' "$kept/H200.json")" -eq 2 ]
+    run_input "$see
+plan auto H=2 S=161 D=48 f32"
+    is "  and of no other, but for what may be expected there" says "$err" 'auto: [a-z0-9]+, expected to be fastest: .* by its times here at 2 shapes, the nearest B=1 H=2 S=160'
+    two 50 90
+    run_input "$see
+run auto H=2 S=140 D=48 f32 backend=cuda n=3"
+    is "beyond doubt nothing is timed" says "$err" 'auto: fa2, expected to be fastest: .*splitkv would take 1.8'
+    two 50 51
+    run_input "$see
+run auto H=2 S=144 D=48 f32 backend=cuda n=3 shapes=/dev/null
+tune splitkv H=2 S=144 D=48 f32 BR=32,64 backend=cuda n=3 measure
+run auto H=2 S=144 D=48 f32 backend=cuda n=3"
+    is "what tune found goes before" says "$(printf '%s\n' "$out" | tail -3)" '^splitkv '
+    is "  without timing" [ "$(printf '%s\n' "$err" | grep -c 'timed just now')" -eq 0 ]
+    unset ATTNSCOPE_TUNED
     unset ATTNSCOPE_LIBCUDA ATTNSCOPE_LIBNVRTC FAKECUDA
 fi
+run plan auto S=3k gpu=H200
+is "a plan for a GPU of which times are shipped needs none" says "$err" 'auto: .*on another H200'
+run explain auto
+is "explain says where nothing was timed" says "$out" 'Nothing that is here was timed there'
 
 # ---- the program that makes a list: what it has measured is kept, whenever it is stopped ----
 auto=${ATTNSCOPE_SRCDIR:?}/tests/gpu/auto

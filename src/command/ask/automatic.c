@@ -14,6 +14,7 @@
 #include "plan/nearby.h"
 
 static const double far_most = 6;   /* powers of 2 from the nearest shape that was timed */
+static const double behind_most = 1.5; /* and for a kernel from the nearest of all: it was no candidate nearer */
 static const double careful = 0.5;  /* standard deviations that an expected time is taken longer */
 static const double sure = 2;       /* of them between two times that are told apart */
 static const double alike_us = 1.01; /* times as long: nobody sees that */
@@ -260,7 +261,7 @@ static void rank(const struct question *x, struct automatic_ranking *out)
         for (end = i + 1; end < r.n && same_choice(&r.v[i], &r.v[end]);)
             end++;
         struct automatic_choice *c = &out->v[out->n];
-        if (!choice_of(x, &r.v[i], end - i, c))
+        if (r.v[i].apart > nearest + behind_most || !choice_of(x, &r.v[i], end - i, c))
             continue;
         c->own = r.v[i].t->own ? xstrdup(r.v[i].t->own) : NULL;
         out->n++;
@@ -302,6 +303,11 @@ size_t automatic_doubt(const struct automatic_ranking *r, size_t most)
 char *automatic_name(const struct automatic_choice *c)
 {
     return xasprintf("%s%s%s", c->kernel->name, c->own ? "@" : "", c->own ? c->own : "");
+}
+
+struct param_values automatic_params(const struct automatic_choice *c, const struct shape *at)
+{
+    return params_of(c->desc, c->own, at);
 }
 
 /* ---- what is told ---- */

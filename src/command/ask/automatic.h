@@ -45,6 +45,8 @@ void automatic_ranking_clear(struct automatic_ranking *r);
 size_t automatic_doubt(const struct automatic_ranking *r, size_t most);
 /* "fa3_wgmma@BR=64@BC=64"; the caller frees. */
 char *automatic_name(const struct automatic_choice *c);
+/* All its parameters at a shape. */
+struct param_values automatic_params(const struct automatic_choice *c, const struct shape *at);
 /* One sentence, without a full stop: what is chosen, by what, and what comes next. */
 void automatic_say(const struct automatic_ranking *r, struct str *out);
 

@@ -104,8 +104,8 @@ static void say(struct session *s, const struct automatic_ranking *by, const str
     const double fastest = rows->v[best[0]].median_us;
     char *name = automatic_name(&by->v[best[0]]), *next = automatic_name(&by->v[best[1]]);
     session_note(s,
-                 "auto: %s, the fastest of %zu that were expected to be, timed just now: %s us; %s took "
-                 "%s times as long; kept for this shape",
+                 "auto: %s, the fastest of %zu that may be, timed just now: %s us, and %s %s times that; "
+                 "kept for this shape",
                  name, timed, number_fmt(us, fastest, 4), next,
                  number_fmt(times, rows->v[best[1]].median_us / fastest, 3));
     free(name);

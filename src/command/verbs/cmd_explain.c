@@ -12,6 +12,7 @@
 #include "command/ask/request.h"
 #include "command/output.h"
 #include "command/session.h"
+#include "command/show/chosen.h"
 #include "command/show/profile.h"
 #include "command/verbs/verbs.h"
 
@@ -287,19 +288,24 @@ static enum status explain_plan(struct session *s, struct cmd_call *c, const str
     return st;
 }
 
+static const char word_auto[] = "auto"; /* no figure, but a choice */
+
 static enum status exec_explain(struct session *s, struct cmd_call *c, struct err *err)
 {
     struct request r;
     if (!c->nwords)
         return err_set(err, ST_USAGE, "explain needs a metric, for example: explain occupancy_pct");
-    const char *metric = find_metric(c->words[0].text);
+    const bool choice = !strcmp(c->words[0].text, word_auto);
+    const char *metric = choice ? word_auto : find_metric(c->words[0].text);
     if (!metric)
         return unknown_metric(c, c->words[0].text, err);
     enum status st = request_make_words(s, c, 1, c->nwords - 1, REQUEST_PLAN, &r, err);
     if (st)
         return st;
     st = call_finish(s, c, err);
-    if (!st && is_plan_metric(metric))
+    if (!st && choice)
+        chosen_explain(s, &r, c->out);
+    else if (!st && is_plan_metric(metric))
         st = explain_plan(s, c, &r, metric, err);
     else if (!st)
         explain_field(s, c, find_field(metric));
@@ -319,10 +325,12 @@ const struct cmd_entry cmd_explain = {
         "with\n"
         "their meaning and, after a run, with the last row's values, and so is any other field of\n"
         "what a verb prints, by its whole name. A metric may be shortened while unique.\n"
+        "explain auto shows which kernels may be fastest for the shape, and by what.\n"
         "\n"
         "  explain occupancy qtile_seq BR=128 gpu=L4\n"
         "  explain error_ratio\n"
-        "  explain waits_for\n",
+        "  explain waits_for\n"
+        "  explain auto S=3k gpu=H200\n",
     .arg = ARG_METRIC,
     .flags = CMD_SHAPE | CMD_OPTIONS | CMD_PARAMS,
     .exec = exec_explain,

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "command/ask/plan_here.h"
+#include "command/show/chosen.h"
 #include "tui/screens/screen_util.h"
 
 static void replace(char **slot, const char *text)
@@ -147,9 +148,11 @@ static void say_why(struct subject *s)
 {
     if (s->have_plan && s->no_plan && !s->plan.reason) /* plan_why() says the reason itself */
         str_addf(&s->why, "%s. ", s->no_plan);
-    if (s->have_plan && s->plan.npasses > 0)
+    if (s->have_plan && s->plan.npasses > 0) {
         plan_why(&s->plan, &s->why);
-    else if (s->no_plan && !s->have_plan)
+        if (!s->plan.reason)
+            chosen_why(s->app->session, &s->planned, 0, &s->why);
+    } else if (s->no_plan && !s->have_plan)
         str_add(&s->why, s->no_plan);
 }
 

@@ -1,0 +1,120 @@
+/* chosen.c - see chosen.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/show/chosen.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/number.h"
+#include "command/ask/automatic.h"
+#include "command/ask/settle.h"
+
+enum { SHOWN = 8 };
+
+static const char how_it_works[] =
+    "An expected time is carried over from the shapes at which that kernel was timed: a launch, plus work for each round of "
+    "blocks (as many as the multiprocessors hold at once, as long as they share its units), plus bytes; then by how far the "
+    "nearest times are from that. Twice \"give or take\" has nineteen of twenty.\n";
+
+static void add_row(const struct automatic_ranking *r, size_t i, size_t width, struct str *out)
+{
+    const struct automatic_choice *c = &r->v[i];
+    char us[NUMBER_BUF], times[NUMBER_BUF], *name = automatic_name(c);
+    str_addf(out, "%-*s  %8s  ", (int)width, name, number_fmt(us, c->us, 3));
+    if (c->exact)
+        str_addf(out, "   timed");
+    else
+        str_addf(out, "%6.0f %%", fmax(1, 100 * c->error));
+    str_addf(out, "  %6s  %6d  %s%s\n", number_fmt(times, c->us / r->v[0].us, 3), c->shapes, c->near,
+             c->other ? " (other L2)" : "");
+    free(name);
+}
+
+static void add_table(const struct automatic_ranking *r, struct str *out)
+{
+    size_t width = strlen("kernel");
+    for (size_t i = 0; i < r->n && i < SHOWN; i++) {
+        char *name = automatic_name(&r->v[i]);
+        width = strlen(name) > width ? strlen(name) : width;
+        free(name);
+    }
+    str_addf(out, "%-*s  %8s  %8s  %6s  %6s  nearest\n", (int)width, "kernel", "us", "+-", "times",
+             "shapes");
+    for (size_t i = 0; i < r->n && i < SHOWN; i++)
+        add_row(r, i, width, out);
+    if (r->n > SHOWN)
+        str_addf(out, "and %zu more\n", r->n - SHOWN);
+}
+
+static void add_doubt(const struct automatic_ranking *r, bool known, struct str *out)
+{
+    const size_t n = automatic_doubt(r, SETTLE_MOST);
+    if (known)
+        str_add(out, "That counts for less than what you have tuned or timed here: auto takes that.\n");
+    else if (n > 1)
+        str_addf(out, "The first %zu may be fastest, for all that is known: run auto times them, once, and keeps what it finds.\n", n);
+    else
+        str_add(out, "The first is faster than the others beyond doubt: run auto takes it without timing others.\n");
+}
+
+void chosen_explain(struct session *s, const struct request *r, struct str *out)
+{
+    struct automatic_ranking by;
+    char shape[SHAPE_TEXT];
+    shape_format(&r->problem.shape, shape, sizeof shape);
+    automatic_rank(s, &r->problem, &r->options, true, &by);
+    str_addf(out, "auto on %s, L2 %s, %s\n", by.device ? by.device : "this machine", by.l2, shape);
+    if (by.n) {
+        str_add(out, "It is ");
+        automatic_say(&by, out);
+        str_add(out, ".\n\n");
+        add_table(&by, out);
+        str_addc(out, '\n');
+        add_doubt(&by, automatic_is_known(s, &r->problem, &r->options, true), out);
+        str_add(out, how_it_works);
+    } else
+        str_add(out, "Nothing that is here was timed there for shapes like this; auto is what tune K,K ... measure finds. gpu=H200 "
+                     "names a GPU of which times come with the program.\n");
+    automatic_ranking_clear(&by);
+}
+
+/* Which choice it is: the same kernel with the same parameters at the shape. */
+static int find_choice(const struct automatic_ranking *by, const struct request *r, int i)
+{
+    for (size_t k = 0; k < by->n; k++) {
+        if (by->v[k].kernel != r->kernels[i])
+            continue;
+        struct param_values v = automatic_params(&by->v[k], &r->problem.shape);
+        if (!memcmp(v.v, r->params[i].v, sizeof v.v))
+            return (int)k;
+    }
+    return -1;
+}
+
+void chosen_why(struct session *s, const struct request *r, int i, struct str *out)
+{
+    struct automatic_ranking by;
+    char a[NUMBER_BUF], b[NUMBER_BUF];
+    if (!r->kernels[i] || r->descs[i] != r->kernels[i]->cuda)
+        return;
+    automatic_rank(s, &r->problem, &r->options, true, &by);
+    const int at = by.n ? find_choice(&by, r, i) : -1;
+    if (at == 0) {
+        str_add(out, " auto takes it here: ");
+        automatic_say(&by, out);
+        str_addc(out, '.');
+    } else if (by.n) {
+        char *name = automatic_name(&by.v[0]);
+        str_addf(out, " auto would take %s here, about %s us", name, number_fmt(a, by.v[0].us, 3));
+        free(name);
+        if (at > 0)
+            str_addf(out, "; this one would take %s times as long.",
+                     number_fmt(b, by.v[at].us / by.v[0].us, 3));
+        else
+            str_add(out, "; this one was not timed at such shapes.");
+    }
+    automatic_ranking_clear(&by);
+}

@@ -1,0 +1,15 @@
+/* chosen.h - why "auto" is what it is, in words: for explain, and for whoever looks at one kernel.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_COMMAND_CHOSEN_H
+#define ATTNSCOPE_COMMAND_CHOSEN_H
+
+#include "command/ask/request.h"
+
+/* What may be fastest for the problem and options of the request, with expected times, and what they come from. */
+void chosen_explain(struct session *s, const struct request *r, struct str *out);
+/* One sentence about entry i of a request that is planned: is it what "auto" would take, and what else would be. Nothing where
+ * nothing was timed of such a GPU and shape. */
+void chosen_why(struct session *s, const struct request *r, int i, struct str *out);
+
+#endif
