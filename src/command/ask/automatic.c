@@ -17,6 +17,8 @@ static const double far_most = 6;   /* powers of 2 from the nearest shape that w
 static const double behind_most = 1.5; /* and for a kernel from the nearest of all: it was no candidate nearer */
 static const double careful = 0.5;  /* standard deviations that an expected time is taken longer */
 static const double sure = 2;       /* of them between two times that are told apart */
+static const double cold_us = 2.7;    /* that emptied caches cost a run on an H200, of whichever kernel, less of long ones, */
+static const double cold_error = 0.1; /* and what is not known by that */
 static const double alike_us = 1.01; /* times as long: nobody sees that */
 
 const struct backend_info *automatic_runner(const struct options *o)
@@ -191,6 +193,15 @@ static bool same_choice(const struct timed_row *a, const struct timed_row *b)
     return !strcmp(a->t->kernel, b->t->kernel) && !compare_text(a->t->own, b->t->own);
 }
 
+/* With the asked state of the L2, as far as one time says that of the other. */
+static double us_of(const struct question *x, const struct timed_row *r)
+{
+    const double us = r->t->median_us;
+    if (!r->other)
+        return us;
+    return strcmp(x->l2, "hot") ? us + cold_us : fmax(us - cold_us, us / 2);
+}
+
 static struct nearby_guess guess(const struct question *x, struct known *k,
                                  const struct timed_row *v, size_t n,
                                  const struct nearby_load *here, int *shapes)
@@ -202,7 +213,7 @@ static struct nearby_guess guess(const struct question *x, struct known *k,
         if (last && !compare_text(last, v[i].t->shape))
             continue; /* the first one of a shape counts */
         last = v[i].t->shape;
-        times[count].us = v[i].t->median_us;
+        times[count].us = us_of(x, &v[i]);
         count += load_of(x, k, v[i].shape, &times[count].load);
     }
     const struct nearby_guess g = nearby_guess(times, count, here);
@@ -223,13 +234,13 @@ static bool choice_of(const struct question *x, const struct timed_row *v, size_
         return false;
     *out = (struct automatic_choice){.kernel = registry_find(x->s->services.registry, v->t->kernel),
                                      .desc = v->desc,
-                                     .exact = v->apart == 0,
+                                     .exact = v->apart == 0 && !v->other,
                                      .shipped = v->shipped,
                                      .other = true,
                                      .apart = v->apart};
     const struct nearby_guess g = guess(x, &k, v, n, &here, &out->shapes);
     out->us = g.us;
-    out->error = g.error;
+    out->error = v->other ? hypot(g.error, cold_error) : g.error;
     for (size_t i = 0; i < n; i++)
         out->other = out->other && v[i].other;
     shape_format(v->shape, out->near, sizeof out->near);
