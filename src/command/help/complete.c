@@ -103,7 +103,7 @@ static void offer_kernel_words(struct completer *c)
 {
     offer(c, "all", "every kernel that takes the shape, but no peer", "");
     offer(c, "peers", "other libraries: cuBLAS, cuDNN, PyTorch", "");
-    offer(c, "auto", "what tune ... measure found fastest for such a shape", "");
+    offer(c, "auto", "what was found, or is expected, to be fastest for such a shape", "");
     offer(c, "py", "a Python callable: py:module.function", ":");
 }
 
