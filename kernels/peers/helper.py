@@ -4,12 +4,12 @@ It sits on a socket (descriptor 3, one JSON object a message) and answers in tur
 
   open    the problem: shape, strides and a memfd that holds Q, K, V and the guarded output
   load    a kernel by name: imports it; the answer names the version that will run
-  run     once, into an output that the worker has poisoned; the result is back in the memfd
-  prepare the inputs of another turn (on a GPU they are rotated here, else the worker did it), and an
-          output that is poisoned
+  run     once, into an output that is poisoned; without a GPU the result is then in the memfd
+  prepare the inputs of another turn, and an output that is poisoned (on a GPU both are made of copies
+          here, else the worker did it)
   sample  timed: GPU events around `repeat` calls, the launches queued behind a spinning kernel so that
           no host time is in between; `cold` rewrites the L2 first; graphs where they can be recorded
-  fetch   the result of the last sample is put into the memfd
+  fetch   the result of the last run or sample is put into the memfd
   lap     `runs` replays of a graph, for the worker's clock
   unload
 
@@ -170,13 +170,14 @@ class Device:
         self.place = f"cuda:{problem['device']}"
         self.problem, self.memory = problem, memory
         self.source = [self.host(i).to(self.place) for i in range(3)]
-        self.inputs = [self.host(i).to(self.place) for i in range(3)]
+        self.inputs = [source.clone() for source in self.source]
         self.by = 0, 0, 0
         self.tensors = [self.view(flat, i) for i, flat in enumerate(self.inputs)]
         part, guard = problem["parts"][3], problem["guard"]
         self.whole_host = torch.frombuffer(memory, dtype=torch.uint8, count=part["bytes"] + 2 * guard,
                                            offset=part["at"] - guard)
-        self.whole = torch.empty(part["bytes"] + 2 * guard, dtype=torch.uint8, device=self.place)
+        self.unwritten = self.whole_host.to(self.place)  # the worker has poisoned it
+        self.whole = self.unwritten.clone()
         self.tensors.append(self.view(self.whole[guard:guard + part["bytes"]], 3))
         self.sweep = None
 
@@ -213,8 +214,6 @@ class Device:
         with kernel.scope():
             deliver(kernel, kernel.call(), self.tensors[3])
         cuda.synchronize()
-        self.whole_host.copy_(self.whole)
-        cuda.synchronize()
         if kernel.foreign:
             self.look_at_inputs(kernel)
 
@@ -229,7 +228,7 @@ class Device:
             flat[0:len(head)].copy_(head)
             if by[i]:
                 flat[len(head):len(flat)].copy_(tail)
-        self.whole.copy_(self.whole_host)
+        self.whole.copy_(self.unwritten)
         self.torch.cuda.synchronize()
 
     def look_at_inputs(self, kernel):

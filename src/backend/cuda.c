@@ -26,6 +26,7 @@ enum { PEERS = sizeof peers / sizeof *peers };
 
 struct backend {
     struct gpu gpu;
+    struct bounce bounce; /* what reads back inputs and outputs */
     struct inputs inputs;
     struct flush flush;
     struct timer timer;
@@ -57,6 +58,7 @@ static void close_device(struct backend *b)
         return;
     drop_slots(b);
     inputs_drop(&b->gpu, &b->inputs);
+    bounce_close(&b->bounce, &b->gpu);
     flush_free(&b->gpu, &b->flush);
     timer_close(&b->gpu, &b->timer);
     for (int i = 0; i < PEERS; i++)
@@ -120,6 +122,7 @@ static enum status open_device(const struct backend_options *o, struct backend *
                                struct err *err)
 {
     struct backend *b = xcalloc(1, sizeof *b);
+    b->inputs.bounce = &b->bounce;
     b->timer.launch = (enum launch_kind)o->launch;
     enum status st = gpu_open(&b->gpu, o->device, o->streams, err);
     if (st == ST_OK)
@@ -183,7 +186,7 @@ static void others(const struct backend *b, double ago_s, struct backend_others 
 static enum status set_shared_inputs(struct backend *b, const struct problem *p,
                                      const struct tensors *host, struct err *err)
 {
-    b->inputs = (struct inputs){.shape = p->shape, .seed = p->seed};
+    b->inputs = (struct inputs){.shape = p->shape, .seed = p->seed, .bounce = &b->bounce};
     const enum status st = ranks_set_inputs(b->ranks, host, err);
     b->inputs.present = st == ST_OK;
     return st;

@@ -120,6 +120,9 @@ void launch_close(struct launch *l)
         l->ops->close(l->backend);
     l->backend = NULL;
     l->has_inputs = false;
+    free(l->again);
+    l->again = NULL;
+    l->again_bytes = 0;
 }
 
 /* A long run is no hang: it says how long it may yet take. */

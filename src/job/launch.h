@@ -57,6 +57,8 @@ struct launch {
     struct backend_options options;
     struct problem problem; /* the backend's present inputs */
     bool has_inputs;
+    char *again; /* room for a second run's output: what is fresh costs more than what it is for */
+    size_t again_bytes;
     struct job_request request; /* the job under way */
     struct entry *entries;
     uint64_t turn_picked,

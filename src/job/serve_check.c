@@ -214,13 +214,23 @@ static enum status run_once(struct launch *l, int i, struct err *err)
     return st == ST_OK ? left : st;
 }
 
+static char *room_again(struct launch *l, size_t size)
+{
+    if (l->again_bytes < size) {
+        free(l->again);
+        l->again = xmalloc(size);
+        l->again_bytes = size;
+    }
+    return l->again;
+}
+
 /* The output of a second run beside that of the first, which `fd` has. One that differs goes to the judge, too, and so
  * does one that wrote beside its output. */
 static enum status compare_again(struct launch *l, int i, int fd, struct err *err)
 {
     struct entry *e = &l->entries[i];
     const size_t size = l->ops->output_bytes(l->backend);
-    char *again = xmalloc(size), *first = NULL;
+    char *again = room_again(l, size), *first = NULL;
     bool same = true;
     enum status st = l->ops->read_output(l->backend, e->slot, 0, again, err);
     if (st == ST_OK)
@@ -230,7 +240,6 @@ static enum status compare_again(struct launch *l, int i, int fd, struct err *er
         same = same_guards(first, again, size);
         munmap(first, size);
     }
-    free(again);
     if (st == ST_OK && (!same || e->row.rerun_max_diff != 0)) /* NaN, too */
         st = launch_send_output(l, i, 0, &l->request.problem, "a second run", err);
     return st;

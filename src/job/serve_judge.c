@@ -164,7 +164,7 @@ static enum status judge_output(struct judge *j, const struct problem *p, int en
         if (row->check && strcmp(row->check, "fail") == 0)
             add_cause(j, p, entry, output.data, row);
         if (entry > 0 && !further && j->base.data && j->base_job == j->peer.job)
-            row->pair_max_diff = verify_pair(p, j->base.data, output.data);
+            row->pair_max_diff = verify_pair(p, j->base.data, output.data, j->pool);
     }
     keep_base(j, further ? -1 : entry, &output);
     return st;

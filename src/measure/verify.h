@@ -83,8 +83,9 @@ void verify_lse(const struct reference *r, const void *guarded_lse, struct run_r
 size_t lse_guarded_bytes(const struct shape *s);
 
 /* Largest difference of two outputs of the same problem; NaN if either has a NaN that the other
- * has not. */
-double verify_pair(const struct problem *p, const void *guarded_a, const void *guarded_b);
+ * has not. `pool`: as of verify_output(). */
+double verify_pair(const struct problem *p, const void *guarded_a, const void *guarded_b,
+                   struct pool *pool);
 
 /* The same run again: how far it is from the first. */
 struct rerun {

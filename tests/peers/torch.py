@@ -49,6 +49,10 @@ class Tensor:
     def to(self, place):
         return Tensor(memoryview(bytearray(self.memory)), self.dtype, self.shape, self.strides, place != "cpu")
 
+    def clone(self):
+        gpu.catch_up()
+        return Tensor(memoryview(bytearray(self.memory)), self.dtype, self.shape, self.strides, self.is_cuda)
+
     def at(self, *index):
         return sum(i * s for i, s in zip(index, self.strides))
 

@@ -361,12 +361,12 @@ static void test_pair(void)
     size_t bytes = b.bytes + 2 * OUTPUT_GUARD_BYTES;
     char *other = xmalloc(bytes);
     memcpy(other, b.guarded, bytes);
-    CU_ASSERT_EQUAL(verify_pair(&p, b.guarded, other), 0);
+    CU_ASSERT_EQUAL(verify_pair(&p, b.guarded, other, NULL), 0);
     double x = dtype_get(DTYPE_F16, other + OUTPUT_GUARD_BYTES, 77);
     dtype_set(DTYPE_F16, other + OUTPUT_GUARD_BYTES, 77, x + 1);
-    CU_ASSERT_DOUBLE_EQUAL(verify_pair(&p, b.guarded, other), 1, 2e-3);
+    CU_ASSERT_DOUBLE_EQUAL(verify_pair(&p, b.guarded, other, NULL), 1, 2e-3);
     dtype_set(DTYPE_F16, other + OUTPUT_GUARD_BYTES, 77, NAN);
-    CU_ASSERT(isnan(verify_pair(&p, b.guarded, other)));
+    CU_ASSERT(isnan(verify_pair(&p, b.guarded, other, NULL)));
     free(other);
     bench_free(&b);
 }

@@ -14,8 +14,6 @@
 #include "backend/cuda/unit_sum.h"
 #include "base/mem.h"
 
-enum { BOUNCE_BYTES = 4 << 20 };
-
 size_t inputs_tensor_bytes(const struct inputs *in)
 {
     return shape_q_elems(&in->shape) * dtype_size(in->shape.dtype);
@@ -26,21 +24,29 @@ size_t inputs_output_bytes(const struct inputs *in)
     return inputs_tensor_bytes(in) + 2 * OUTPUT_GUARD_BYTES;
 }
 
+/* A sum over bytes that begin with number `first` of a tensor's. */
+struct running_sum {
+    size_t first;
+    uint64_t sum;
+};
+
+static void add_part(void *ctx, const char *part, size_t at, size_t n)
+{
+    struct running_sum *s = ctx;
+    __atomic_fetch_add(&s->sum, unit_sum(part, n, (s->first + at) / 2), __ATOMIC_RELAXED);
+}
+
 /* Adds the bytes from `begin` to `end` of a tensor on the device, which begin with number `first` of the
  * problem's. */
 static enum status add_device_sum(struct gpu *g, const struct inputs *in, cu_pointer tensor,
                                   size_t begin, size_t end, size_t first, uint64_t *sum,
                                   struct err *err)
 {
-    for (size_t at = begin, n; at < end; at += n) {
-        n = end - at < BOUNCE_BYTES ? end - at : BOUNCE_BYTES;
-        enum status st =
-            gpu_check(g, NULL, "cuMemcpyDtoH", g->api.copy_out(in->bounce, tensor + at, n), err);
-        if (st != ST_OK)
-            return st;
-        *sum += unit_sum(in->bounce, n, (first + at - begin) / 2);
-    }
-    return ST_OK;
+    struct running_sum s = {.first = first, .sum = *sum};
+    const enum status st =
+        bounce_read(in->bounce, g, NULL, tensor + begin, end - begin, add_part, &s, err);
+    *sum = s.sum;
+    return st;
 }
 
 static size_t set_bytes(const struct inputs *in, int tensor)
@@ -98,12 +104,6 @@ void inputs_drop(struct gpu *g, struct inputs *in)
     gpu_release(g, &in->whole);
     gpu_release(g, &in->ring);
     pools_close(g, &in->pools);
-    if (!in->pinned)
-        free(in->bounce);
-    else if (!g->spent)
-        (void)g->api.host_free(in->bounce);
-    in->bounce = NULL;
-    in->pinned = false;
     in->present = false;
     in->count = 0;
 }
@@ -162,7 +162,9 @@ static enum status copy_tensor(struct gpu *g, struct inputs *in, int tensor, con
                                struct err *err)
 {
     const size_t bytes = set_bytes(in, tensor);
-    in->sum[tensor] = unit_sum(host, bytes, 0);
+    struct running_sum s = {.first = 0};
+    bounce_each(in->bounce, host, bytes, add_part, &s);
+    in->sum[tensor] = s.sum;
     return gpu_copy_in(g, NULL, in->source.at[tensor], host, bytes, err);
 }
 
@@ -192,15 +194,6 @@ static enum status copy_inputs(struct gpu *g, struct inputs *in, const struct te
     return st == ST_OK ? inputs_intact(g, in, 0, NULL, err) : st;
 }
 
-/* Into memory that the device may write itself a copy is several times as fast. */
-static void make_bounce(struct gpu *g, struct inputs *in)
-{
-    in->pinned = g->api.host_alloc && g->api.host_free &&
-                 g->api.host_alloc(&in->bounce, BOUNCE_BYTES, 0) == CU_SUCCESS;
-    if (!in->pinned)
-        in->bounce = xmalloc(BOUNCE_BYTES);
-}
-
 enum status inputs_set(struct gpu *g, struct inputs *in, const struct problem *p,
                        const struct tensors *host, struct err *err)
 {
@@ -210,7 +203,6 @@ enum status inputs_set(struct gpu *g, struct inputs *in, const struct problem *p
     inputs_drop(g, in);
     in->shape = p->shape;
     in->seed = p->seed;
-    make_bounce(g, in);
     st = copy_inputs(g, in, host, err);
     if (st != ST_OK)
         inputs_drop(g, in);

@@ -5,7 +5,7 @@
 #define ATTNSCOPE_BACKEND_CUDA_INPUTS_H
 
 #include "backend/backend.h"
-#include "backend/cuda/gpu.h"
+#include "backend/cuda/bounce.h"
 #include "backend/cuda/pools.h"
 
 enum { INPUTS_SETS_MAX = 64 };
@@ -27,8 +27,7 @@ struct inputs {
     int count;       /* sets; runs of one sample each have their own */
     uint64_t sum[3]; /* of the source's bytes, as they were copied in */
     struct pools pools;
-    void *bounce; /* for reading them back */
-    bool pinned;  /* is it the driver's? */
+    struct bounce *bounce; /* for reading them back: borrowed */
 };
 /* Copies them in, in place of earlier ones, which no slot may use any more. */
 enum status inputs_set(struct gpu *g, struct inputs *in, const struct problem *p,

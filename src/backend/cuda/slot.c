@@ -484,20 +484,6 @@ static enum status queue_with_lse(struct slot *s, struct err *err)
     return st;
 }
 
-/* What begins with a guard, from the device. `dst` may hold an output of before, which would be judged once
- * more if the copy did nothing: it begins as no guard does. */
-static enum status copy_guarded(struct slot *s, cu_pointer from, size_t bytes, void *dst,
-                                struct err *err)
-{
-    const unsigned char no_guard = (unsigned char)~output_guard_byte;
-    memset(dst, no_guard, OUTPUT_GUARD_BYTES);
-    enum status st = gpu_check(s->gpu, s->desc->name, "cuMemcpyDtoH",
-                               s->gpu->api.copy_out(dst, from, bytes), err);
-    if (st == ST_OK && is_filled(dst, no_guard, OUTPUT_GUARD_BYTES))
-        st = err_set(err, ST_FAIL, "%s: a copy from the GPU brought nothing", s->desc->name);
-    return st;
-}
-
 enum status slot_read_lse(struct slot *s, void *dst, struct err *err)
 {
     struct gpu *g = s->gpu;
@@ -508,7 +494,7 @@ enum status slot_read_lse(struct slot *s, void *dst, struct err *err)
         return s->peer->read_lse(s, dst, err);
     if (!s->lse_is_fresh)
         return err_set(err, ST_NO, "%s was not asked for its LSE", s->desc->name);
-    return copy_guarded(s, s->lse, lse_bytes(s), dst, err);
+    return bounce_copy(s->inputs->bounce, g, s->desc->name, s->lse, lse_bytes(s), dst, err);
 }
 
 enum status slot_run(struct slot *s, struct err *err)
@@ -543,10 +529,11 @@ enum status slot_read_output(struct slot *s, int i, void *dst, struct err *err)
     if (st != ST_OK)
         return st;
     if (slot_is_elsewhere(s)) {
-        memcpy(dst, s->peer->output(s), bytes);
+        bounce_move(s->inputs->bounce, dst, s->peer->output(s), bytes);
         return ST_OK;
     }
-    return copy_guarded(s, s->lanes[i * g->nstreams].output, bytes, dst, err);
+    return bounce_copy(s->inputs->bounce, g, s->desc->name, s->lanes[i * g->nstreams].output, bytes,
+                       dst, err);
 }
 
 /* ---- life ---- */

@@ -26,6 +26,7 @@
 static const double load_s = 100, run_s = 600;
 
 enum { PARTS = 4, WITNESSED = 64 };
+static const size_t kept_bytes = (size_t)1 << 30; /* memory that waits for the next problem, at most */
 
 /* A tensor within the shared memory. */
 struct part {
@@ -55,9 +56,10 @@ struct pythons {
     struct child *children;
     struct python_slot *slots;
     int next_id;
-    int memfd; /* -1: none */
+    bool present; /* the problem's inputs are in the memory */
+    int memfd;    /* -1: none */
     char *map;
-    size_t bytes;
+    size_t room, bytes;       /* of the memory, and of it the problem's */
     struct part parts[PARTS]; /* q k v o */
     char *source;             /* the problem's own inputs, as they lie in `map` */
     uint64_t digest;          /* of q k v */
@@ -96,9 +98,36 @@ static void lay_out(struct pythons *p)
     p->bytes = page_up(end + OUTPUT_GUARD_BYTES);
 }
 
-/* Sealed against resizing: a child that shrinks it would crash us. */
+/* Whose children are code that we vouch for. Anybody's may go on writing to what it was once given. */
+static bool are_trusted(const struct pythons *p)
+{
+    for (const struct child *c = p->children; c; c = c->next)
+        if (str_starts(c->key, PYTHON_PREFIX))
+            return false;
+    return true;
+}
+
+static void free_memory(struct pythons *p)
+{
+    if (p->map)
+        munmap(p->map, p->room);
+    if (p->memfd >= 0)
+        close(p->memfd);
+    free(p->source);
+    p->source = NULL;
+    p->map = NULL;
+    p->memfd = -1;
+    p->room = 0;
+}
+
+/* Sealed against resizing: a child that shrinks it would crash us. Fresh memory costs a page fault for each 4 KiB, more
+ * than copying what comes there, so that of the problem before is used again where it is enough. */
 static enum status map_memory(struct pythons *p, struct err *err)
 {
+    if (p->map && p->bytes <= p->room && are_trusted(p))
+        return ST_OK;
+    free_memory(p);
+    p->room = p->bytes;
     p->memfd = memfd_create("attnscope-python", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (p->memfd < 0 || ftruncate(p->memfd, (off_t)p->bytes) != 0 ||
         fcntl(p->memfd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
@@ -107,26 +136,45 @@ static enum status map_memory(struct pythons *p, struct err *err)
     if (map == MAP_FAILED)
         return err_set(err, ST_FAIL, "no memory to share with Python: %s", strerror(errno));
     p->map = map;
+    p->source = xcalloc(1, p->room);
     return ST_OK;
 }
 
-/* Everything before the output's guard. */
-static size_t inputs_bytes(const struct pythons *p)
+static uint64_t mix(uint64_t h, uint64_t word)
 {
-    return p->parts[2].at + p->parts[2].bytes;
+    h = (h ^ word) * 0x100000001b3u;
+    return h ^ h >> 29;
 }
 
-/* Gaps are zero and count too. Words, for speed. */
+/* Gaps count too. Words in LANES chains, for each step of one waits for the one before. */
 static uint64_t digest(const struct pythons *p)
 {
+    enum { LANES = 8 };
+    _Static_assert(OUTPUT_GUARD_BYTES % (LANES * sizeof(uint64_t)) == 0, "whole rows of words");
     const size_t n = (p->parts[3].at - OUTPUT_GUARD_BYTES) / sizeof(uint64_t);
-    uint64_t h = 0xcbf29ce484222325u, word;
-    for (size_t i = 0; i < n; i++) {
-        memcpy(&word, p->map + i * sizeof word, sizeof word);
-        h = (h ^ word) * 0x100000001b3u;
-        h ^= h >> 29;
+    uint64_t h[LANES], word[LANES], all = 0xcbf29ce484222325u;
+    for (int k = 0; k < LANES; k++)
+        h[k] = all + (uint64_t)k;
+    for (size_t i = 0; i < n; i += LANES) { /* parts begin with pages */
+        memcpy(word, p->map + i * sizeof *word, sizeof word);
+        for (int k = 0; k < LANES; k++)
+            h[k] = mix(h[k], word[k]);
     }
-    return h;
+    for (int k = 0; k < LANES; k++)
+        all = mix(all, h[k]);
+    return all;
+}
+
+static void poison(const struct pythons *p)
+{
+    const bool f32 = p->problem.shape.dtype == DTYPE_F32;
+    const unsigned char *pattern = f32 ? output_poison_f32 : output_poison_f16;
+    const size_t size = f32 ? sizeof output_poison_f32 : sizeof output_poison_f16;
+    const struct part *o = &p->parts[3];
+    memset(p->map + o->at - OUTPUT_GUARD_BYTES, output_guard_byte, OUTPUT_GUARD_BYTES);
+    memset(p->map + o->at + o->bytes, output_guard_byte, OUTPUT_GUARD_BYTES);
+    for (size_t i = 0; i < o->bytes; i += size)
+        memcpy(p->map + o->at + i, pattern, size);
 }
 
 static void turn_inputs(struct pythons *p, uint64_t turn)
@@ -140,7 +188,6 @@ static void turn_inputs(struct pythons *p, uint64_t turn)
 static enum status fill_inputs(struct pythons *p, struct err *err)
 {
     const struct python_problem *problem = &p->problem;
-    p->source = xcalloc(1, inputs_bytes(p));
     enum status st = problem->copy(problem->ctx, p->source + p->parts[0].at,
                                    p->source + p->parts[1].at, p->source + p->parts[2].at, err);
     turn_inputs(p, 0);
@@ -160,15 +207,18 @@ static enum status inputs_intact(struct pythons *p, const char *name, struct err
 static enum status need_memory(struct pythons *p, const struct python_problem *problem,
                                struct err *err)
 {
-    if (p->map)
+    if (p->present)
         return ST_OK;
     p->problem = *problem;
     lay_out(p);
     enum status st = map_memory(p, err);
     if (st == ST_OK)
         st = fill_inputs(p, err);
+    if (st == ST_OK)
+        poison(p);
+    p->present = st == ST_OK;
     if (st != ST_OK)
-        pythons_drop(p);
+        free_memory(p);
     return st;
 }
 
@@ -283,14 +333,9 @@ void pythons_drop(struct pythons *p)
     }
     for (struct child *c = p->children; c; c = c->next)
         c->opened = false;
-    if (p->map)
-        munmap(p->map, p->bytes);
-    if (p->memfd >= 0)
-        close(p->memfd);
-    free(p->source);
-    p->source = NULL;
-    p->map = NULL;
-    p->memfd = -1;
+    p->present = false;
+    if (p->room > kept_bytes)
+        free_memory(p);
 }
 
 void pythons_free(struct pythons *p)
@@ -298,6 +343,7 @@ void pythons_free(struct pythons *p)
     if (!p)
         return;
     pythons_drop(p);
+    free_memory(p);
     while (p->children)
         drop_child(p, p->children);
     free(p);
@@ -305,8 +351,8 @@ void pythons_free(struct pythons *p)
 
 const void *pythons_memory(const struct pythons *p, size_t *bytes)
 {
-    *bytes = p->map ? p->bytes : 0;
-    return p->map;
+    *bytes = p->present ? p->bytes : 0;
+    return p->present ? p->map : NULL;
 }
 
 static void take_text(json_t *answer, const char *key, char **out)
@@ -359,23 +405,20 @@ void python_unload(struct python_slot *s)
     free_slot(s);
 }
 
-static void poison(const struct pythons *p)
+/* On a GPU the children work on copies of their own: what is here is read when they are opened, and written when an
+ * output is fetched. */
+static bool has_copies(const struct pythons *p)
 {
-    const bool f32 = p->problem.shape.dtype == DTYPE_F32;
-    const unsigned char *pattern = f32 ? output_poison_f32 : output_poison_f16;
-    const size_t size = f32 ? sizeof output_poison_f32 : sizeof output_poison_f16;
-    const struct part *o = &p->parts[3];
-    memset(p->map + o->at - OUTPUT_GUARD_BYTES, output_guard_byte, OUTPUT_GUARD_BYTES);
-    memset(p->map + o->at + o->bytes, output_guard_byte, OUTPUT_GUARD_BYTES);
-    for (size_t i = 0; i < o->bytes; i += size)
-        memcpy(p->map + o->at + i, pattern, size);
+    return p->problem.device >= 0;
 }
 
 enum status python_run(struct python_slot *s, struct err *err)
 {
     json_t *answer;
-    poison(s->owner);
-    turn_inputs(s->owner, 0);
+    if (!has_copies(s->owner)) {
+        poison(s->owner);
+        turn_inputs(s->owner, 0);
+    }
     enum status st =
         python_ask(s->child, s->name, json_pack("{s:s, s:i}", "do", "run", "id", s->id), -1, run_s,
                    &answer, err);
@@ -390,15 +433,17 @@ const void *python_output(const struct python_slot *s)
 
 /* ---- samples ---- */
 
-/* On a GPU the inputs are the child's own copies: it turns them itself. */
+/* On a GPU the child turns its own copies itself, and poisons its own output. */
 enum status python_prepare(struct python_slot *s, uint64_t turn, struct err *err)
 {
     struct pythons *p = s->owner;
     json_t *answer, *by = json_array();
-    const bool gpu = p->problem.device >= 0;
+    const bool gpu = has_copies(p);
     s->turn = turn;
-    poison(p);
-    turn_inputs(p, gpu ? 0 : turn);
+    if (!gpu) {
+        poison(p);
+        turn_inputs(p, turn);
+    }
     for (int t = 0; t < 3; t++)
         json_array_append_new(by, json_integer((json_int_t)input_turn_bytes(
                                       &p->problem.shape, (enum tensor_id)t, gpu ? turn : 0)));
@@ -412,6 +457,8 @@ enum status python_prepare(struct python_slot *s, uint64_t turn, struct err *err
 enum status python_fetch(struct python_slot *s, struct err *err)
 {
     json_t *answer;
+    if (has_copies(s->owner))
+        poison(s->owner); /* what was fetched before is not fetched again */
     enum status st =
         python_ask(s->child, s->name, json_pack("{s:s, s:i}", "do", "fetch", "id", s->id), -1,
                    run_s, &answer, err);
@@ -472,7 +519,7 @@ static enum status clocks_agree(struct python_slot *s, struct err *err)
 {
     struct witness w = s->witness;
     const size_t n = w.n < WITNESSED ? w.n : WITNESSED;
-    const bool gpu = s->owner->problem.device >= 0;
+    const bool gpu = has_copies(s->owner);
     if (!n)
         return ST_OK;
     const double inside = quantile(w.inside, n, 0.5), outside = quantile(w.outside, n, 0.25),
@@ -499,27 +546,32 @@ static bool has_written(struct pythons *p)
     return true;
 }
 
-/* A fetch brings the whole output, from a GPU over its bus, whose inputs are then turned here, too: of large
- * ones not every sample is looked at. */
+/* A fetch brings the whole output, from a GPU over its bus: of large ones not every sample is looked at. */
 static bool is_worth_a_look(const struct python_slot *s)
 {
     static const double often = 16 << 20; /* bytes for every sample */
     const struct pythons *p = s->owner;
-    const double bytes = (double)(p->problem.device >= 0 ? p->bytes : p->parts[3].bytes);
+    const double bytes = (double)(has_copies(p) ? p->bytes : p->parts[3].bytes);
     return bytes <= often || s->inspected % (unsigned)ceil(bytes / often) == 0;
 }
 
-/* Q, K or V as the last sample had it; *room, which the caller frees, where it does not lie so in the memory. */
-static const void *input_of_sample(const struct python_slot *s, enum tensor_id t, char **room)
+/* `n` bytes of Q, K or V as the last sample had it, from where `at`, in the memory, points to: there, or, as a GPU's copies
+ * were, turned from the source, in *room, which the caller frees. */
+static const void *input_of_sample(const struct python_slot *s, enum tensor_id t, const void *at,
+                                   size_t n, char **room)
 {
     const struct pythons *p = s->owner;
     const struct part *part = &p->parts[t];
-    const size_t by = input_turn_bytes(&p->problem.shape, t, s->turn);
     *room = NULL;
-    if (p->problem.device < 0 || !by)
-        return p->map + part->at;
-    *room = xmalloc(part->bytes);
-    input_rotate(*room, p->source + part->at, part->bytes, by);
+    if (!has_copies(p))
+        return at;
+    const char *source = p->source + part->at;
+    const size_t by = input_turn_bytes(&p->problem.shape, t, s->turn),
+                 from = ((size_t)((const char *)at - (p->map + part->at)) + by) % part->bytes,
+                 first = n < part->bytes - from ? n : part->bytes - from;
+    *room = xmalloc(n + 1);
+    memcpy(*room, source + from, first);
+    memcpy(*room + first, source, n - first);
     return *room;
 }
 
@@ -528,14 +580,18 @@ static bool row_is_right(const struct python_slot *s)
 {
     struct pythons *p = s->owner;
     const struct shape *shape = &p->problem.shape;
+    const size_t size = dtype_size(shape->dtype);
     char *room[3];
-    const void *in[3];
-    for (int t = 0; t < 3; t++)
-        in[t] = input_of_sample(s, (enum tensor_id)t, &room[t]);
     p->spots = p->spots * 6364136223846793005u + 1442695040888963407u;
     const uint64_t row = (p->spots >> 20) % (uint64_t)(shape->B * shape->H * shape->Sq);
-    const struct spot spot =
-        spot_of_row(shape, in[0], in[1], in[2], p->map + p->parts[3].at, (int64_t)row);
+    struct spot spot = spot_of_row(shape, p->map + p->parts[0].at, p->map + p->parts[1].at,
+                                   p->map + p->parts[2].at, p->map + p->parts[3].at, (int64_t)row);
+    const size_t query = (size_t)spot.D * size,
+                 keys =
+                     spot.keys ? (size_t)((spot.keys - 1) * spot.k_stride + spot.D) * size : 0;
+    spot.q = input_of_sample(s, TENSOR_Q, spot.q, query, &room[TENSOR_Q]);
+    spot.k = input_of_sample(s, TENSOR_K, spot.k, keys, &room[TENSOR_K]);
+    spot.v = input_of_sample(s, TENSOR_V, spot.v, keys, &room[TENSOR_V]);
     const bool right = spot_is_right(&spot);
     for (int t = 0; t < 3; t++)
         free(room[t]);
@@ -557,7 +613,9 @@ static enum status look_at_output(struct python_slot *s, struct err *err)
 enum status python_inspect(struct python_slot *s, bool all, struct err *err)
 {
     const bool look = all || is_worth_a_look(s);
-    enum status st = inputs_intact(s->owner, s->name, err);
+    enum status st = ST_OK;
+    if (all || !has_copies(s->owner)) /* nobody reads them while samples are taken of copies */
+        st = inputs_intact(s->owner, s->name, err);
     s->inspected++;
     if (st == ST_OK && s->late)
         st = err_set(err, ST_FAIL,
