@@ -105,7 +105,12 @@ is "on a GPU: PyTorch passes" [ "$(field torch:flash check)" = pass ]
 is "its time is that of its events" says "$(field torch:flash median_us)" '^(49|5[0-9])\.'
 is "a cold sample is launched" says "$out" '"torch:flash".*"l2":"cold","launch":"stream"'
 is "hot ones replay a graph" says "$out" '"torch:flash".*"l2":"hot","launch":"graph"'
+run check torch:math,py:mine.lazy,py:mine.right S=4 H=1 D=4 f32 --json
+is "what another has left there is no output" reason py:mine.lazy 'never written'
+is "  and who writes passes" [ "$(field py:mine.right check)" = pass ]
 export STUB_TORCH="us=50,nograph"
+run run torch:math,torch:flash,py:mine.right Sq=9 Sk=12 H=2 D=8 f32 l2=cold n=40 --json
+is "rows of samples on turned copies are right" [ "$(field torch:math check)$(field torch:flash check)$(field py:mine.right check)" = passpasspass ]
 run run torch:flash S=4 H=1 D=4 f32 l2=hot n=2 --json
 is "what cannot be recorded is launched" [ "$(field torch:flash launch)" = stream ]
 run run py:mine.right,py:mine.elsewhere,py:mine.waits,py:mine.spoils S=4 H=1 D=4 f32 n=9 --json

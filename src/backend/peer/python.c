@@ -214,8 +214,6 @@ static enum status need_memory(struct pythons *p, const struct python_problem *p
     enum status st = map_memory(p, err);
     if (st == ST_OK)
         st = fill_inputs(p, err);
-    if (st == ST_OK)
-        poison(p);
     p->present = st == ST_OK;
     if (st != ST_OK)
         free_memory(p);
@@ -299,6 +297,7 @@ static enum status need_child(struct pythons *p, const char *name, struct child 
     if (c->opened)
         return ST_OK;
     json_t *answer;
+    poison(p); /* what a GPU's child takes for unwritten; another's output may have been fetched there */
     enum status st = python_ask(c, name, problem_json(p), p->memfd, load_s, &answer, err);
     json_decref(answer);
     c->opened = st == ST_OK;
