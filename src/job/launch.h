@@ -36,7 +36,8 @@ struct entry {
     bool unfinished; /* a run of it came to no end of its own: it has no verdict */
     size_t picked;   /* the sample whose output is judged, beside the last one's */
     double *samples; /* seconds; NaN where the sample was dropped */
-    size_t nsamples, capsamples;
+    double *low;     /* of those that were dropped for a low clock, which may yet count; else NaN */
+    size_t nsamples, capsamples, caplow;
     size_t alone,
         alone_timed; /* of them, and of the timing's, those that no other program disturbed for certain */
 };

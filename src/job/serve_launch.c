@@ -92,6 +92,7 @@ static void entries_free(struct launch *l)
         record_clear(run_fields, &e->row);
         timing_free(e->timing);
         free(e->samples);
+        free(e->low);
     }
     free(l->entries);
     l->entries = NULL;

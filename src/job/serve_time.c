@@ -117,12 +117,24 @@ static void warm_up(struct launch *l, struct entry *e)
     e->once_s = best;
 }
 
-static void keep_sample(struct entry *e, double seconds)
+static void keep_sample(struct entry *e, double seconds, bool counts)
 {
-    void *items = e->samples;
+    void *items = e->samples, *low = e->low;
     xgrow(&items, &e->capsamples, e->nsamples + 1, sizeof *e->samples);
+    xgrow(&low, &e->caplow, e->nsamples + 1, sizeof *e->low);
     e->samples = items;
-    e->samples[e->nsamples++] = seconds;
+    e->low = low;
+    e->samples[e->nsamples] = counts ? seconds : REAL_UNKNOWN;
+    e->low[e->nsamples++] = counts ? REAL_UNKNOWN : seconds;
+}
+
+/* Where the low clock is the usual one, its samples count in pairs as they do in the median. */
+static void put_back_low(struct entry *e)
+{
+    for (size_t i = 0; i < e->nsamples; i++) {
+        e->samples[i] = isnan(e->low[i]) ? e->samples[i] : e->low[i];
+        e->low[i] = REAL_UNKNOWN;
+    }
 }
 
 /* A sample, and of somebody's code what the threads of this process wanted of cores meanwhile: reading for how long
@@ -189,9 +201,20 @@ static void take_sample(struct launch *l, struct entry *e, uint64_t turn)
         return;
     if (picked)
         send_run(l, e, l->turn_picked, "a timed run");
-    size_t before = timing_count(e->timing);
+    const size_t before = timing_count(e->timing);
+    const bool unstable = timing_unstable(e->timing);
     timing_add(e->timing, seconds, clock, e->usual_mhz);
-    keep_sample(e, timing_count(e->timing) > before ? seconds : REAL_UNKNOWN);
+    keep_sample(e, seconds, timing_count(e->timing) > before);
+    if (!unstable && timing_unstable(e->timing))
+        put_back_low(e);
+}
+
+/* No more come. */
+static void close_samples(struct entry *e)
+{
+    timing_close(e->timing);
+    if (timing_unstable(e->timing))
+        put_back_low(e);
 }
 
 /* ---- rows ---- */
@@ -225,7 +248,9 @@ static void fill_ratio(const struct launch *l, struct entry *e)
     e->row.ratio_hi = j.ratio.hi;
     if (!isnan(j.ratio.lo))
         launch_set_text(&e->row.verdict, e == base ? "base" : stats_verdicts[j.verdict]);
-    launch_set_text(&e->row.verdict_reason, stats_doubt(j.doubt));
+    launch_set_text(&e->row.verdict_reason, isnan(j.ratio.mid)
+                                                ? "no round has a sample of both that counts"
+                                                : stats_doubt(j.doubt));
 }
 
 static void fill_ratios(struct group *g)
@@ -452,7 +477,7 @@ static void take_back(struct group *g)
         struct entry *e = g->items[i];
         timing_take_back(e->timing, e->alone_timed);
         for (size_t n = e->alone; n < e->nsamples; n++)
-            e->samples[n] = REAL_UNKNOWN;
+            e->samples[n] = e->low[n] = REAL_UNKNOWN;
     }
 }
 
@@ -523,6 +548,24 @@ static void explain_crowd(struct group *g)
     }
 }
 
+/* A kernel that was timed and has no time says why. */
+static void explain_none(struct group *g)
+{
+    for (int i = 0; i < g->count; i++) {
+        struct entry *e = g->items[i];
+        if (!e->slot || e->row.reason || timing_count(e->timing))
+            continue;
+        char *why =
+            e->nsamples
+                ? xasprintf("no sample counts: %zu were taken, each while %s computed on this GPU; "
+                            "a longer time= may find it at rest",
+                            e->nsamples, g->others.name)
+                : xasprintf("it was stopped before its first sample");
+        launch_set_text(&e->row.reason, why);
+        free(why);
+    }
+}
+
 static void time_round(struct group *g)
 {
     stats_turns(g->l->request.problem.seed, g->round++, g->count, g->order);
@@ -555,8 +598,11 @@ static void time_group(struct group *g)
         if (goes_on(g))
             meet_others(g, true); /* what it takes back is wanted again */
     } while (goes_on(g) && !group_done(g));
+    for (int i = 0; i < g->count; i++)
+        close_samples(g->items[i]);
     if (g->crowded)
         explain_crowd(g);
+    explain_none(g);
     if (g->stopped)
         mark_cancelled(g);
     else

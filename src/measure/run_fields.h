@@ -95,7 +95,7 @@ RUN_FIELD(TEXT, verdict,
           .flags = FIELD_OF_SAMPLES,
           .doc = "base, FASTER, SLOWER, SAME (within 1 %) or AMBIGUOUS; between recordings also control.")
 RUN_FIELD(TEXT, verdict_reason, .flags = FIELD_FICKLE,
-          .doc = "Why AMBIGUOUS although the interval would have a winner: noise could make it.")
+          .doc = "Why AMBIGUOUS although the interval would have a winner: noise could make it; or why there is no ratio.")
 RUN_FIELD(REAL, pair_max_diff, .digits = 2, .title = "pair diff",
           .doc = "Largest difference between this output and the base's.")
 

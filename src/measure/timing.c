@@ -134,6 +134,14 @@ void timing_add(struct timing *t, double seconds, double clock_mhz, double usual
     }
 }
 
+void timing_close(struct timing *t)
+{
+    if (t->unstable || 2 * t->nlow <= t->all.n)
+        return;
+    t->unstable = true;
+    keep_anew(t);
+}
+
 size_t timing_mark(const struct timing *t)
 {
     return t->all.n;

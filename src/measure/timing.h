@@ -52,6 +52,9 @@ void timing_add(struct timing *t, double seconds, double clock_mhz, double usual
 /* How many samples were fed in so far; and takes back those since such a mark, which were disturbed: they are dropped. */
 size_t timing_mark(const struct timing *t);
 void timing_take_back(struct timing *t, size_t mark);
+/* No more come. So few samples that none was judged by its clock before are judged now, by the same rule: where most are
+ * low they are kept, so that a series that had any has a median. */
+void timing_close(struct timing *t);
 /* Returns why to stop ("cv" "steady" "n" "time"), or NULL to go on. `wall_s` since sampling began. */
 const char *timing_done(const struct timing *t, double wall_s);
 /* Of the samples that count, in seconds; NaN: there is none. */

@@ -109,4 +109,16 @@ is "a driver that fails: status 3" [ "$rc" -eq 3 ]
 fake "cuLaunchKernel:1=719"
 run_input "$(printf 'check naive S=32 H=1\ncheck nonesuch')"
 is "after a fault the program goes on" says "$err" 'nonesuch'
+
+# ---- few samples, half of them at a low clock: beside a slow rival there may be one ----
+few=
+for i in 1 2 3 4 5 6; do
+    few="$few
+compare fa2,naive,splitkv,qtile_seq S=64 H=1 D=64 backend=cuda time=0.001 l2=cold --json --no-store"
+done
+FAKECUDA="us=50,throttle=2" run_input "$few"
+is "who was timed has a time" [ "$(printf '%s' "$out" | grep -o '"median_us":[0-9]' | wc -l)" -eq 24 ]
+is "  or would say why" [ "$(printf '%s' "$out" | grep -o '"median_us":null' | wc -l)" -eq 0 ]
+is "no ratio has a reason" [ "$(printf '%s' "$out" | grep -o '"ratio":null' | wc -l)" \
+    -eq "$(printf '%s' "$out" | grep -o '"verdict_reason":"no round has' | wc -l)" ]
 finish

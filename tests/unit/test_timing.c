@@ -146,6 +146,28 @@ static void test_always_low_is_kept(void)
     record_clear(run_fields, &row);
 }
 
+/* One sample beside a slow neighbour, and that at a low clock: it is no series without a median. */
+static void test_few_are_judged_at_the_end(void)
+{
+    for (int n = 1; n <= 4; n++)
+        for (int low = 0; low <= n; low++) {
+            struct timing *t = timing_new(&TIMING_DEFAULT);
+            struct run_row row;
+            record_init(run_fields, &row);
+            for (int i = 0; i < n; i++)
+                timing_add(t, 1e-3, i < low ? 900 : 1980, 1980);
+            CU_ASSERT_EQUAL(timing_count(t), (size_t)(n - low));
+            timing_close(t);
+            timing_fill(t, &row);
+            CU_ASSERT_EQUAL(row.n, 2 * low > n ? n : n - low);
+            CU_ASSERT_EQUAL(row.n + row.dropped, n);
+            CU_ASSERT(row.n > 0);
+            CU_ASSERT_EQUAL(row.reason != NULL, 2 * low > n);
+            timing_free(t);
+            record_clear(run_fields, &row);
+        }
+}
+
 static void test_clock_floor_off_or_unknown(void)
 {
     struct timing_rule rule = TIMING_DEFAULT;
@@ -239,6 +261,7 @@ static const struct tap_test tests[] = {
     {"samples at a low clock are dropped", test_low_clock_is_dropped},
     {"disturbed samples can be taken back", test_take_back},
     {"a clock that is always low is kept", test_always_low_is_kept},
+    {"few samples are judged at the end", test_few_are_judged_at_the_end},
     {"clock floor off, clock unknown", test_clock_floor_off_or_unknown},
     {"figures of the row", test_fill_figures},
     {"the cap", test_cap},

@@ -67,7 +67,10 @@ static void add_verdict(struct str *out, const struct run_row *row, const char *
     number_fmt(r, row->ratio, 3);
     number_fmt(lo, row->ratio_lo, 3);
     number_fmt(hi, row->ratio_hi, 3);
-    if (!strcmp(row->verdict, "AMBIGUOUS"))
+    if (!row->verdict)
+        str_addf(out, "%s against %s: no ratio; %s (more time takes more: time=30)\n", name, base,
+                 row->verdict_reason);
+    else if (!strcmp(row->verdict, "AMBIGUOUS"))
         str_addf(
             out,
             "%s against %s: no winner; %s%sthe 95 %% interval of the time ratio is %s..%s (%s)\n",
@@ -106,12 +109,13 @@ static void add_host(const struct session *s, const struct run_rows *rows, size_
         return;
     char *base = measured_name(s, rows, &rows->v[b]);
     for (size_t i = from; i < end; i++) {
-        if (!rows->v[i].verdict || !strcmp(rows->v[i].verdict, "base"))
+        const struct run_row *row = &rows->v[i];
+        if (row->verdict ? !strcmp(row->verdict, "base") : !row->verdict_reason)
             continue;
-        char *name = measured_name(s, rows, &rows->v[i]);
+        char *name = measured_name(s, rows, row);
         if (end - from < rows->n)
-            str_addf(out, "%s: ", host_name(&rows->v[i]));
-        add_verdict(out, &rows->v[i], name, base);
+            str_addf(out, "%s: ", host_name(row));
+        add_verdict(out, row, name, base);
         free(name);
     }
     free(base);
