@@ -21,6 +21,9 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "mma.cuh"
+#if ATTN_PARTS_F32
+#include "mma_parts.cuh"
+#endif
 
 constexpr int BR = P_BR, BC = P_BC;
 constexpr int M = BR / 16 / (ATTN_THREADS / 32); // fragments of 16 rows that a warp owns
@@ -148,6 +151,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
     }
     wait_copies<0>(); // of a block without keys
 
+#if !ATTN_PARTS_F32
     // The one division. l was gathered lane by lane: add the four lanes that share a row.
 #pragma unroll
     for (int r = 0; r < 2 * M; r++) {
@@ -160,15 +164,14 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
         for (int n = 0; n < ATTN_D / 8; n++) {
             const float *x = o[r / 2][n] + r % 2 * 2;
             if (n * 8 < a.D)
-#if !ATTN_PARTS_F32
                 *(unsigned *)(o_row(a, i) + n * 8 + col) = pack(x[0] * inverse, x[1] * inverse);
-#else
-                o_row(a, i).put(n * 8 + col, x[0] * inverse, x[1] * inverse);
-#endif
         }
         if (col == 0)
             store_lse(a, i, m[r] * a.scale, l[r]);
     }
+#else
+    store_parts(a, o, l, m, row, col);
+#endif
 }
 
 /* Cost: 128 bytes of shared memory an mma.sync for K and V and 16/BC of that for Q. At D=128 a lane

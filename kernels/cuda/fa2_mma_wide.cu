@@ -21,6 +21,9 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "mma.cuh"
+#if ATTN_PARTS_F32
+#include "mma_parts.cuh"
+#endif
 
 constexpr int BR = P_BR, BC = P_BC;
 constexpr int M = BR / 16 / (ATTN_THREADS / 32); // fragments of 16 rows that a warp owns
@@ -188,22 +191,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
                 *(const Vec<CHUNK> *)(out + swizzled(warp * 16 * M + r, c));
     }
 #else
-#pragma unroll
-    for (int r = 0; r < 2 * M; r++) {
-        l[r] = warp_sum<4>(l[r]);
-        const int i = row + r * 8;
-        if (i >= a.Sq)
-            continue;
-        const float inverse = safe_inverse(l[r]);
-#pragma unroll
-        for (int n = 0; n < ATTN_D / 8; n++) {
-            const float *x = o[r / 2][n] + r % 2 * 2;
-            if (n * 8 < a.D)
-                o_row(a, i).put(n * 8 + col, x[0] * inverse, x[1] * inverse);
-        }
-        if (col == 0)
-            store_lse(a, i, m[r] * a.scale, l[r]);
-    }
+    store_parts(a, o, l, m, row, col);
 #endif
 }
 
