@@ -119,6 +119,37 @@ struct State {
     }
 };
 
+// A step's scores, in powers of 2, become P in 16 bits, the right side of P V; top: the largest of rows lane / 4 and
+// lane / 4 + 8, and whether one has grown beyond what was known.
+__device__ inline void take_scores(State &x, unsigned (&p)[4], float (&s)[2][4], const float (&top)[2], bool grown)
+{
+    if (__any_sync(FULL_WARP, grown)) { // seldom, after the first steps
+#pragma unroll
+        for (int r = 0; r < 2; r++) {
+            const float m = fmaxf(x.m[r], top[r]);
+            // A row that has seen no key yet has m = -inf, and -inf - -inf is no number.
+            const float correction = m == NEG_INF ? 1.f : exp2_fast(x.m[r] - m);
+            x.m[r] = m;
+            x.l[r] *= correction;
+#pragma unroll
+            for (int n = 0; n < ATTN_D / 8; n++)
+                for (int e = 2 * r; e < 2 * r + 2; e++)
+                    x.o[n][e] *= correction;
+        }
+    }
+#pragma unroll
+    for (int r = 0; r < 2; r++) {
+        const float base = x.m[r] == NEG_INF ? 0.f : x.m[r];
+#pragma unroll
+        for (int e = 0; e < 4; e++) {
+            float &y = s[e / 2][2 * r + e % 2];
+            x.l[r] += y = exp2_fast(y - base);
+        }
+    }
+    p[0] = pack(s[0][0], s[0][1]), p[1] = pack(s[0][2], s[0][3]);
+    p[2] = pack(s[1][0], s[1][1]), p[3] = pack(s[1][2], s[1][3]);
+}
+
 // The 16 keys from `key` on, which lie at `ring`.
 __device__ inline void take_step(State &x, unsigned ring, const AttnArgs &a, const Unit &u, int key)
 {
@@ -150,31 +181,8 @@ __device__ inline void take_step(State &x, unsigned ring, const AttnArgs &a, con
                                    fmaxf(s[1][2 * r], s[1][2 * r + 1]))); // four lanes share a row
         grown |= top[r] > x.m[r];
     }
-    if (__any_sync(FULL_WARP, grown)) { // seldom, after the first steps
-#pragma unroll
-        for (int r = 0; r < 2; r++) {
-            const float m = fmaxf(x.m[r], top[r]);
-            // A row that has seen no key yet has m = -inf, and -inf - -inf is no number.
-            const float correction = m == NEG_INF ? 1.f : exp2_fast(x.m[r] - m);
-            x.m[r] = m;
-            x.l[r] *= correction;
-#pragma unroll
-            for (int n = 0; n < ATTN_D / 8; n++)
-                for (int e = 2 * r; e < 2 * r + 2; e++)
-                    x.o[n][e] *= correction;
-        }
-    }
-#pragma unroll
-    for (int r = 0; r < 2; r++) {
-        const float base = x.m[r] == NEG_INF ? 0.f : x.m[r];
-#pragma unroll
-        for (int e = 0; e < 4; e++) {
-            float &y = s[e / 2][2 * r + e % 2];
-            x.l[r] += y = exp2_fast(y - base);
-        }
-    }
-    const unsigned p[4] = {pack(s[0][0], s[0][1]), pack(s[0][2], s[0][3]), pack(s[1][0], s[1][1]),
-                           pack(s[1][2], s[1][3])};
+    unsigned p[4];
+    take_scores(x, p, s, top, grown);
 #pragma unroll
     for (int d = 0; d < CHUNKS; d += 2) {
         unsigned v[4];
@@ -186,9 +194,17 @@ __device__ inline void take_step(State &x, unsigned ring, const AttnArgs &a, con
 
 // ---- The loop ------------------------------------------------------------------------------------
 
+// Keys that lie one after another, so that nothing need be looked up before a step is started.
+struct Rows {
+    __device__ Rows(const AttnArgs &) {}
+    __device__ void look_up(const AttnArgs &, const Unit &, int) {}
+    __device__ void start(unsigned ring, const AttnArgs &a, const Unit &u, int key) const { start_step(ring, a, u, key); }
+};
+
 // A block's piece of the work: end(x, u, unit) is called with what the warps know whenever the last of its keys of a
-// tile of queries is done. All threads of the block; the ring is at SMEM_ring.
-template <class End> __device__ inline void take_piece(const AttnArgs &a, const Work &work, End end)
+// tile of queries is done. All threads of the block; the ring is at SMEM_ring. Places: where the keys lie.
+template <class Places, class Args, class End>
+__device__ inline void take_piece(const Args &a, const Work &work, End end)
 {
     const int warp = threadIdx.x / 32;
     const unsigned ring = shared_address(smem + SMEM_ring) + warp * STAGES * 2 * STEP_BYTES;
@@ -196,20 +212,23 @@ template <class End> __device__ inline void take_piece(const AttnArgs &a, const 
     const int n = work.first_of(blockIdx.x + 1) - first; // tiles of this piece
     int unit = first / work.tiles, tile = first % work.tiles;
 
-    // The copies run STAGES - 1 steps ahead, across the ends of heads.
+    // The copies run STAGES - 1 steps ahead, across the ends of heads, and the look-ups one more.
     int ahead_unit = unit, ahead_tile = tile;
     Unit ahead = unit_of(a, work, unit), u = ahead;
+    Places places(a);
+    places.look_up(a, ahead, ahead_tile * BC + warp * KEYS);
     State x;
     bool begins = true; // a tile of queries
 #pragma unroll 1
     for (int i = 1 - STAGES; i < n; i++) {
         const int next = i + STAGES - 1;
         if (next < n) {
-            start_step(ring + next % STAGES * 2 * STEP_BYTES, a, ahead, ahead_tile * BC + warp * KEYS);
+            places.start(ring + next % STAGES * 2 * STEP_BYTES, a, ahead, ahead_tile * BC + warp * KEYS);
             if (++ahead_tile == work.tiles && next + 1 < n) {
                 ahead_tile = 0;
                 ahead = unit_of(a, work, ++ahead_unit);
             }
+            places.look_up(a, ahead, ahead_tile * BC + warp * KEYS);
         }
         commit_copies(); // an empty group at the end keeps the count
         if (i < 0)

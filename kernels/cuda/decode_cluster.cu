@@ -31,74 +31,7 @@
  * @traffic   read B*Hkv*ceil(H/Hkv*Sq/16)*Sk*2*D*T+B*H*Sq*D*T write B*H*Sq*D*T
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "decode.cuh"
-#include "send.cuh"
-
-// ---- The parts become one ------------------------------------------------------------------------
-
-// Maxima and sums of row r are at ends[r * WARPS + w].
-__device__ inline float *maxima()
-{
-    return (float *)(smem + SMEM_ends);
-}
-__device__ inline float *sums()
-{
-    return maxima() + ROWS * WARPS;
-}
-__device__ inline float *part(int w)
-{
-    return (float *)(smem + SMEM_parts) + w * ROWS * PITCH;
-}
-
-// Each warp's outputs lie down in the ring's place, which nobody needs any more.
-__device__ inline void leave_part(State &x, const Unit &u)
-{
-    const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-#pragma unroll
-    for (int r = 0; r < 2; r++) {
-        const int row = g + 8 * r;
-        x.l[r] = warp_sum<4>(x.l[r]);
-        if (t == 0) {
-            maxima()[row * WARPS + warp] = x.m[r];
-            sums()[row * WARPS + warp] = x.l[r];
-        }
-        if (row < u.rows)
-#pragma unroll
-            for (int n = 0; n < ATTN_D / 8; n++)
-                *(Two *)(part(warp) + row * PITCH + n * 8 + 2 * t) = {x.o[n][2 * r], x.o[n][2 * r + 1]};
-    }
-}
-
-// The outputs, four columns an element, are divided among the blocks of the cluster: `chunk` elements each.
-struct Owners {
-    int rank, blocks, n, chunk;
-
-    __device__ Owners(const Unit &u)
-        : rank(cluster_rank()), blocks(cluster_blocks()), n(u.rows * (ATTN_D / 4)), chunk((n + blocks - 1) / blocks)
-    {
-    }
-    __device__ int own() const
-    {
-        return max(0, min(chunk, n - rank * chunk));
-    }
-    // What this block gets: of each block its elements, and the maxima and sums of all rows.
-    __device__ Four *got(int block, int e) const
-    {
-        return (Four *)(smem + SMEM_got) + block * chunk + e % chunk;
-    }
-    __device__ Four *got_end(int block, int row) const
-    {
-        return (Four *)(smem + SMEM_got_ends) + block * ROWS + row;
-    }
-    __device__ MemoryBarrier *all_here() const
-    {
-        return (MemoryBarrier *)(smem + SMEM_all_here);
-    }
-    __device__ void send(Four *place, int owner, const Four &x) const
-    {
-        send_there(in_block(shared_address(place), owner), in_block(shared_address(all_here()), owner), x);
-    }
-};
+#include "owned.cuh"
 
 __device__ inline Sum sum_of_warps(int r, int d)
 {
@@ -107,37 +40,6 @@ __device__ inline Sum sum_of_warps(int r, int d)
     for (int w = 0; w < WARPS; w++)
         s.add(maxima()[r * WARPS + w], sums()[r * WARPS + w], *(const Four *)(part(w) + r * PITCH + d));
     return s;
-}
-
-// Over the warps: a block that is alone has the answer, others send each element to its owner.
-__device__ inline void add_up_warps(const AttnArgs &a, const Unit &u, const Owners &to)
-{
-    for (int e = threadIdx.x; e < to.n; e += ATTN_THREADS) {
-        const int r = e / (ATTN_D / 4), d = e % (ATTN_D / 4) * 4;
-        const Sum s = sum_of_warps(r, d);
-        if (to.blocks == 1)
-            store(s, a, u, r, d);
-        else
-            to.send(to.got(to.rank, e), e / to.chunk, s.o);
-        if (to.blocks > 1 && d == 0)
-#pragma unroll 1
-            for (int b = 0; b < to.blocks; b++)
-                to.send(to.got_end(to.rank, r), b, Four{s.m, s.l});
-    }
-}
-
-// Over the blocks, in the order of their ranks: this block's elements.
-__device__ inline void add_up_blocks(const AttnArgs &a, const Unit &u, const Owners &to)
-{
-    for (int i = threadIdx.x; i < to.own(); i += ATTN_THREADS) {
-        const int e = to.rank * to.chunk + i, r = e / (ATTN_D / 4), d = e % (ATTN_D / 4) * 4;
-        Sum s;
-        for (int b = 0; b < to.blocks; b++) {
-            const Four end = *to.got_end(b, r);
-            s.add(end.x[0], end.x[1], *to.got(b, e));
-        }
-        store(s, a, u, r, d);
-    }
 }
 
 extern "C" __global__ void __launch_bounds__(ATTN_THREADS)
@@ -183,10 +85,10 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS)
     if (blocks > 1)
         cluster_wait();
     __syncthreads();
-    add_up_warps(a, u, to);
+    add_up_warps(a, u, to, sum_of_warps, store);
     if (blocks > 1) {
         await_sent(to.all_here(), 0);
-        add_up_blocks(a, u, to);
+        add_up_blocks(a, u, to, store);
     }
 }
 

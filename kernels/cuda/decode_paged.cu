@@ -31,7 +31,7 @@
  *            write B*H*Sq*((BLOCKS/(B*Hkv)+1)*(D+2)*4+D*T)
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "decode.cuh"
+#include "counted.cuh"
 #include "pages.cuh"
 
 // ---- Where the keys lie --------------------------------------------------------------------------
@@ -88,162 +88,14 @@ struct Places {
     }
 };
 
-// take_piece() of decode.cuh, with a look-up a step ahead of the copies.
-template <class End> __device__ inline void take_paged_piece(const PagedArgs &a, const Work &work, End end)
-{
-    const int warp = threadIdx.x / 32;
-    const unsigned ring = shared_address(smem + SMEM_ring) + warp * STAGES * 2 * STEP_BYTES;
-    const int first = work.first_of(blockIdx.x);
-    const int n = work.first_of(blockIdx.x + 1) - first; // tiles of this piece
-    int unit = first / work.tiles, tile = first % work.tiles;
-
-    // The copies run STAGES - 1 steps ahead, across the ends of heads, and the look-ups one more.
-    int ahead_unit = unit, ahead_tile = tile;
-    Unit ahead = unit_of(a, work, unit), u = ahead;
-    Places places(a);
-    places.look_up(a, ahead, ahead_tile * BC + warp * KEYS);
-    State x;
-    bool begins = true; // a tile of queries
-#pragma unroll 1
-    for (int i = 1 - STAGES; i < n; i++) {
-        const int next = i + STAGES - 1;
-        if (next < n) {
-            places.start(ring + next % STAGES * 2 * STEP_BYTES, a, ahead, ahead_tile * BC + warp * KEYS);
-            if (++ahead_tile == work.tiles && next + 1 < n) {
-                ahead_tile = 0;
-                ahead = unit_of(a, work, ++ahead_unit);
-            }
-            places.look_up(a, ahead, ahead_tile * BC + warp * KEYS);
-        }
-        commit_copies(); // an empty group at the end keeps the count
-        if (i < 0)
-            continue;
-        if (begins)
-            x.begin(a, u);
-        wait_copies<STAGES - 1>(); // of this lane,
-        __syncwarp();              // and of the others
-        take_step(x, ring + i % STAGES * 2 * STEP_BYTES, a, u, tile * BC + warp * KEYS);
-        __syncwarp(); // all have read the step that the next copies take the place of
-        begins = ++tile == work.tiles;
-        if (begins || i == n - 1)
-            end(x, u, unit);
-        if (begins && i < n - 1) {
-            tile = 0;
-            u = unit_of(a, work, ++unit);
-        }
-    }
-}
-
-// ---- The end, as decode_atomic's -----------------------------------------------------------------
-
-// Where a block stands in a tile of queries.
-struct Share {
-    int part;   // row 0 of this block's part in the workspace,
-    int first;  // and of the first block's
-    int blocks; // that have a piece
-
-    __device__ Share(const Work &w, int unit)
-        : part(w.part(unit, blockIdx.x)), first(w.part(unit, w.first_block(unit))), blocks(w.blocks_of(unit))
-    {
-    }
-};
-
-__device__ inline Four *partial_o(const AttnArgs &a, int row)
-{
-    return (Four *)((float *)a.ws[WS_partial_o] + (long long)row * ATTN_D);
-}
-__device__ inline Two *partial_ends(const AttnArgs &a, int row)
-{
-    return (Two *)a.ws[WS_partial_ends] + row;
-}
-
-// The block's part of the tile: the answer where the block has all keys, else it is left in the workspace.
-__device__ inline void leave_part(State &x, const AttnArgs &a, const Unit &u, const Share &share)
-{
-    float *sums = (float *)(smem + SMEM_sums), *ms = (float *)(smem + SMEM_ends);
-    float *ls = ms + ROWS * WARPS;
-    add_up_warps(x, u, sums, ms, ls);
-    for (int e = threadIdx.x; e < u.rows * (ATTN_D / 4); e += ATTN_THREADS) {
-        const int r = e / (ATTN_D / 4), d = e % (ATTN_D / 4) * 4;
-        Sum s;
-        s.o = *(const Four *)(sums + r * PITCH + d);
-        for (int w = 0; w < WARPS; w++)
-            s.m = fmaxf(s.m, ms[r * WARPS + w]);
-        for (int w = 0; w < WARPS; w++)
-            s.l += s.m == NEG_INF ? 0.f : ls[r * WARPS + w] * exp2_fast(ms[r * WARPS + w] - s.m);
-        if (share.blocks == 1) {
-            store(s, a, u, r, d);
-            continue;
-        }
-        *(partial_o(a, share.part + r) + d / 4) = s.o;
-        if (d == 0)
-            *partial_ends(a, share.part + r) = {s.m, s.l};
-    }
-}
-
-// Counts this block in at the tile. True in all threads of the block that comes last; what the others wrote before
-// they were counted is then visible to it, and the counter is 0 again for the next launch. One thread's fences are
-// enough: the barriers put the other threads' writes before them and their reads after.
-__device__ inline bool last_to_arrive(const AttnArgs &a, int unit, int blocks)
-{
-    bool last = false;
-    __syncthreads(); // all threads have written their share
-    if (threadIdx.x == 0) {
-        __threadfence(); // what is written goes out before the count
-        last = atomicInc((unsigned *)a.ws[WS_arrived] + unit, blocks - 1) == blocks - 1;
-        __threadfence(); // and nothing is read before it
-    }
-    return __syncthreads_or(last);
-}
-
-// The parts of a tile, in the order of their keys, so that the same input gives the same bits whoever comes last.
-// Loads go out sixteen at a time, as registers allow: one after another they would be most of the time.
-__device__ inline void combine(const AttnArgs &a, const Unit &u, const Share &share)
-{
-    constexpr int BATCH = ATTN_D <= 128 ? 16 : 4;
-    for (int e = threadIdx.x; e < u.rows * (ATTN_D / 4); e += ATTN_THREADS) {
-        const int r = e / (ATTN_D / 4), d = e % (ATTN_D / 4) * 4;
-        Sum s;
-#pragma unroll 1
-        for (int p = 0; p < share.blocks; p += BATCH) {
-            Two ends[BATCH];
-            Four o[BATCH];
-            float top = s.m;
-#pragma unroll
-            for (int c = 0; c < BATCH; c++) {
-                const int row = share.first + (p + c) * ROWS + r;
-                const bool here = p + c < share.blocks;
-                ends[c] = here ? *partial_ends(a, row) : Two{NEG_INF, 0.f};
-                o[c] = here ? *(partial_o(a, row) + d / 4) : Four{};
-            }
-#pragma unroll
-            for (int c = 0; c < BATCH; c++)
-                top = fmaxf(top, ends[c].x[0]);
-            const float base = top == NEG_INF ? 0.f : top, before = exp2_fast(s.m - base);
-            s.m = top;
-            s.l *= before;
-            for (int i = 0; i < 4; i++)
-                s.o.x[i] *= before;
-#pragma unroll
-            for (int c = 0; c < BATCH; c++) {
-                const float weight = exp2_fast(ends[c].x[0] - base); // 0 where a part saw no key
-                s.l += ends[c].x[1] * weight;
-                for (int i = 0; i < 4; i++)
-                    s.o.x[i] += o[c].x[i] * weight;
-            }
-        }
-        store(s, a, u, r, d);
-    }
-}
-
 extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1) decode_paged(const __grid_constant__ PagedArgs a)
 {
     const Work work(a);
-    take_paged_piece(a, work, [&](State &x, const Unit &u, int unit) {
+    take_piece<Places>(a, work, [&](State &x, const Unit &u, int unit) {
         const Share share(work, unit);
         leave_part(x, a, u, share);
         if (share.blocks > 1 && last_to_arrive(a, unit, share.blocks))
-            combine(a, u, share);
+            combine<ATTN_D <= 128 ? 16 : 4>(a, u, share); // as registers allow
         __syncthreads(); // the next part may use all of it again
     });
 }

@@ -63,7 +63,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS)
     decode_splitkv(const __grid_constant__ AttnArgs a)
 {
     const Work work(a);
-    take_piece(a, work, [&](State &x, const Unit &u, int unit) { leave_part(x, a, u, work.part(unit, blockIdx.x)); });
+    take_piece<Rows>(a, work, [&](State &x, const Unit &u, int unit) { leave_part(x, a, u, work.part(unit, blockIdx.x)); });
 }
 
 // Pass 2, a block per row: its parts weighted by 2^(LSE - largest LSE), in their order.

@@ -34,9 +34,8 @@
  * @traffic   read B*Hkv*ceil(H/Hkv*Sq/16)*Sk*2*D*T+B*H*Sq*D*T write B*H*Sq*D*T
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "decode.cuh"
 #include "hopper.cuh"
-#include "send.cuh"
+#include "owned.cuh"
 
 // ---- A step ---------------------------------------------------------------------------------------
 
@@ -134,31 +133,8 @@ __device__ inline void take_keys(State &x, unsigned tile, const AttnArgs &a, con
                                    fmaxf(s[1][2 * r], s[1][2 * r + 1]))); // four lanes share a row
         grown |= top[r] > x.m[r];
     }
-    if (__any_sync(FULL_WARP, grown)) { // seldom, after the first steps
-#pragma unroll
-        for (int r = 0; r < 2; r++) {
-            const float m = fmaxf(x.m[r], top[r]);
-            // A row that has seen no key yet has m = -inf, and -inf - -inf is no number.
-            const float correction = m == NEG_INF ? 1.f : exp2_fast(x.m[r] - m);
-            x.m[r] = m;
-            x.l[r] *= correction;
-#pragma unroll
-            for (int n = 0; n < ATTN_D / 8; n++)
-                for (int e = 2 * r; e < 2 * r + 2; e++)
-                    x.o[n][e] *= correction;
-        }
-    }
-#pragma unroll
-    for (int r = 0; r < 2; r++) {
-        const float base = x.m[r] == NEG_INF ? 0.f : x.m[r];
-#pragma unroll
-        for (int e = 0; e < 4; e++) {
-            float &y = s[e / 2][2 * r + e % 2];
-            x.l[r] += y = exp2_fast(y - base);
-        }
-    }
-    const unsigned p[4] = {pack(s[0][0], s[0][1]), pack(s[0][2], s[0][3]), pack(s[1][0], s[1][1]),
-                           pack(s[1][2], s[1][3])};
+    unsigned p[4];
+    take_scores(x, p, s, top, grown);
 #pragma unroll
     for (int d = 0; d < CHUNKS; d += 2) {
         unsigned v[4];
@@ -169,70 +145,6 @@ __device__ inline void take_keys(State &x, unsigned tile, const AttnArgs &a, con
 }
 
 // ---- The parts become one ------------------------------------------------------------------------
-
-// Maxima and sums of row r are at ends[r * WARPS + w].
-__device__ inline float *maxima()
-{
-    return (float *)(smem + SMEM_ends);
-}
-__device__ inline float *sums()
-{
-    return maxima() + ROWS * WARPS;
-}
-__device__ inline float *part(int w)
-{
-    return (float *)(smem + SMEM_parts) + w * ROWS * PITCH;
-}
-
-// Each warp's outputs lie down in the ring's place, which nobody needs any more.
-__device__ inline void leave_part(State &x, const Unit &u)
-{
-    const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-#pragma unroll
-    for (int r = 0; r < 2; r++) {
-        const int row = g + 8 * r;
-        x.l[r] = warp_sum<4>(x.l[r]);
-        if (t == 0) {
-            maxima()[row * WARPS + warp] = x.m[r];
-            sums()[row * WARPS + warp] = x.l[r];
-        }
-        if (row < u.rows)
-#pragma unroll
-            for (int n = 0; n < ATTN_D / 8; n++)
-                *(Two *)(part(warp) + row * PITCH + n * 8 + 2 * t) = {x.o[n][2 * r], x.o[n][2 * r + 1]};
-    }
-}
-
-// The outputs, four columns an element, are divided among the blocks of the cluster: `chunk` elements each.
-struct Owners {
-    int rank, blocks, n, chunk;
-
-    __device__ Owners(const Unit &u)
-        : rank(cluster_rank()), blocks(cluster_blocks()), n(u.rows * (ATTN_D / 4)), chunk((n + blocks - 1) / blocks)
-    {
-    }
-    __device__ int own() const
-    {
-        return max(0, min(chunk, n - rank * chunk));
-    }
-    // What this block gets: of each block its elements, and the maxima and sums of all rows.
-    __device__ Four *got(int block, int e) const
-    {
-        return (Four *)(smem + SMEM_got) + block * chunk + e % chunk;
-    }
-    __device__ Four *got_end(int block, int row) const
-    {
-        return (Four *)(smem + SMEM_got_ends) + block * ROWS + row;
-    }
-    __device__ MemoryBarrier *all_here() const
-    {
-        return (MemoryBarrier *)(smem + SMEM_all_here);
-    }
-    __device__ void send(Four *place, int owner, const Four &x) const
-    {
-        send_there(in_block(shared_address(place), owner), in_block(shared_address(all_here()), owner), x);
-    }
-};
 
 __device__ inline Sum sum_of_warps(int r, int d)
 {
@@ -274,37 +186,6 @@ __device__ inline void store_row(const Sum &s, const AttnArgs &a, const Unit &u,
         *(Vec<4> *)(a.o + u.batch * a.o_stride[0] + h * a.o_stride[1] + i * a.o_stride[2] + d) = y;
     if (d == 0 && a.lse)
         a.lse[((long long)u.batch * a.H + h) * a.Sq + i] = (s.m + log2) * 0.6931471805599453f; // ln 2
-}
-
-// Over the warps: a block that is alone has the answer, others send each element to its owner.
-__device__ inline void add_up_warps(const AttnArgs &a, const Unit &u, const Owners &to)
-{
-    for (int e = threadIdx.x; e < to.n; e += ATTN_THREADS) {
-        const int r = e / (ATTN_D / 4), d = e % (ATTN_D / 4) * 4;
-        const Sum s = sum_of_warps(r, d);
-        if (to.blocks == 1)
-            store_row(s, a, u, r, d);
-        else
-            to.send(to.got(to.rank, e), e / to.chunk, s.o);
-        if (to.blocks > 1 && d == 0)
-#pragma unroll 1
-            for (int b = 0; b < to.blocks; b++)
-                to.send(to.got_end(to.rank, r), b, Four{s.m, s.l});
-    }
-}
-
-// Over the blocks, in the order of their ranks: this block's elements.
-__device__ inline void add_up_blocks(const AttnArgs &a, const Unit &u, const Owners &to)
-{
-    for (int i = threadIdx.x; i < to.own(); i += ATTN_THREADS) {
-        const int e = to.rank * to.chunk + i, r = e / (ATTN_D / 4), d = e % (ATTN_D / 4) * 4;
-        Sum s;
-        for (int b = 0; b < to.blocks; b++) {
-            const Four end = *to.got_end(b, r);
-            s.add(end.x[0], end.x[1], *to.got(b, e));
-        }
-        store_row(s, a, u, r, d);
-    }
 }
 
 __device__ inline int cluster_number()
@@ -358,10 +239,10 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
     if (blocks > 1)
         cluster_wait();
     __syncthreads();
-    add_up_warps(a, u, to);
+    add_up_warps(a, u, to, sum_of_warps, store_row);
     if (blocks > 1) {
         await_sent(to.all_here(), 0);
-        add_up_blocks(a, u, to);
+        add_up_blocks(a, u, to, store_row);
     }
 }
 

@@ -1,5 +1,5 @@
 # CUDA kernels. The headers' order here is the order in which the source hash takes them.
-cuda_sources = %D%/attn.cuh %D%/async.cuh %D%/mma.cuh %D%/mma_parts.cuh %D%/hopper.cuh %D%/wmma.cuh %D%/fused.cuh %D%/cluster.cuh %D%/send.cuh %D%/parts.cuh %D%/decode.cuh %D%/pages.cuh %D%/naive.cu %D%/row_full.cu %D%/row_atomic.cu %D%/row_online.cu %D%/row_tile.cu %D%/bigd_cluster.cu %D%/bigd_split.cu %D%/bigd_mma.cu \
+cuda_sources = %D%/attn.cuh %D%/async.cuh %D%/mma.cuh %D%/mma_parts.cuh %D%/hopper.cuh %D%/wmma.cuh %D%/fused.cuh %D%/cluster.cuh %D%/send.cuh %D%/parts.cuh %D%/decode.cuh %D%/counted.cuh %D%/owned.cuh %D%/pages.cuh %D%/naive.cu %D%/row_full.cu %D%/row_atomic.cu %D%/row_online.cu %D%/row_tile.cu %D%/bigd_cluster.cu %D%/bigd_split.cu %D%/bigd_mma.cu \
 	%D%/fa1_2022.cu %D%/qtile_seq.cu %D%/qtile_tpq.cu %D%/qtile_patch.cu %D%/fa2_keys.cu %D%/fa2.cu %D%/splitkv.cu \
 	%D%/splitkv_atomic.cu %D%/splitkv_cluster.cu %D%/splitkv_columns.cu %D%/splitkv_wgmma.cu %D%/fa_scalar.cu %D%/wmma_serial.cu %D%/wmma_shape.cu %D%/wmma_stages.cu \
 	%D%/wmma_split.cu %D%/wmma_depth.cu \
@@ -8,12 +8,12 @@ cuda_sources = %D%/attn.cuh %D%/async.cuh %D%/mma.cuh %D%/mma_parts.cuh %D%/hopp
 	%D%/fa2_mma_plain.cu %D%/fa2_mma_swizzle.cu \
 	%D%/fa2_mma_async.cu %D%/fa2_mma_rows.cu %D%/fa2_mma_lazy.cu %D%/fa2_mma_wide.cu %D%/fa2_mma.cu %D%/fa2_mma_short.cu \
 	%D%/fa3_wgmma.cu %D%/fa3_warpspec.cu %D%/fa3_pingpong.cu %D%/fa3_overlap.cu %D%/fa3_persistent.cu %D%/decode_splitkv.cu %D%/decode_atomic.cu %D%/decode_paged.cu %D%/decode_cluster.cu %D%/decode_tma.cu %D%/half2_tile.cu %D%/cublas.cu
-blob_files += $(cuda_sources) %D%/ptxas.tsv
+blob_files += $(cuda_sources) %D%/ptxas.tsv %D%/same.tsv
 # What clang is given where neither NVRTC nor nvcc is.
 blob_files += %D%/clang/clang_cuda.h %D%/clang/cuda_fp16.h %D%/clang/cuda_bf16.h %D%/clang/mma.h %D%/clang/cuda_pipeline.h \
 	%D%/clang/assert.h %D%/clang/cuda_runtime.h %D%/clang/device_launch_parameters.h %D%/clang/math_constants.h
 ptx_files += %D%/ptx.tsv %D%/ptx.xz
-EXTRA_DIST += %D%/spills.tsv tools/update-ptxas tools/update-ptx tools/descriptor.py tests/gpu/try_kernels.py
+EXTRA_DIST += %D%/spills.tsv tools/update-ptxas tools/update-ptx tools/same-code tools/descriptor.py tests/gpu/try_kernels.py
 
 # The ladder, in the order in which it is taught: each section (+, with _ for a blank) and its kernels. A
 # further kernel is a file, its place here, and in the list of files above.

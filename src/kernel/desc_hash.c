@@ -1,7 +1,8 @@
 /* desc_hash.c - what a kernel's measurements hang on: a hash of its code, of how it is launched, and of the
  * headers it names. Comments and blank space are no part of it, so an explanation may be bettered and what
  * was measured still stands. No more is what is compiled only for parts of an answer, by `#if ATTN_PARTS_F32`: runs of one
- * GPU never have it. tools/descriptor.py has the same rules.
+ * GPU never have it. Where code has moved between files a table says what the new text stands for. tools/descriptor.py has
+ * the same rules.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "kernel/descriptor.h"
@@ -363,13 +364,27 @@ uint64_t desc_source_hash(const char *file, const char *source, size_t len)
     return h;
 }
 
+/* The hash that measurements of this text are known by: another's, where code has moved and the compiler makes of it what it
+ * was. A row of the table is kernel, hash, what it stands for; tools/same-code has compared before it writes one. */
+static uint64_t stands_for(const char *kernel, uint64_t h)
+{
+    const struct blob *table = blob_find("kernels/cuda/same.tsv");
+    char *key = xasprintf("\n%s\t%016llx\t", kernel, (unsigned long long)h);
+    const char *row = table ? memmem(table->data, blob_size(table), key, strlen(key)) : NULL;
+    if (row)
+        h = strtoull(row + strlen(key), NULL, 16);
+    free(key);
+    return h;
+}
+
 uint64_t desc_hash(const struct kernel_desc *d)
 {
     const uint64_t known = d->hash ? *d->hash : 0;
     if (known)
         return known;
-    const uint64_t h = d->headers ? hash_with(d->headers, d->path, d->source, d->source_len)
-                                  : desc_source_hash(d->path, d->source, d->source_len);
+    const uint64_t text = d->headers ? hash_with(d->headers, d->path, d->source, d->source_len)
+                                     : desc_source_hash(d->path, d->source, d->source_len);
+    const uint64_t h = stands_for(d->name, text);
     if (d->hash)
         *d->hash = h;
     return h;

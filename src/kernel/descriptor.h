@@ -140,8 +140,8 @@ struct kernel_desc {
     char *path;                   /* file it came from, or "built in" */
 };
 
-/* FNV-1a of what counts of its headers and of itself: what measurements of it hang on. Worked out when
- * it is first asked for, since most starts ask for none. */
+/* FNV-1a of what counts of its headers and of itself: what measurements of it hang on. Where code has only moved, the hash
+ * that they were taken by (kernels/cuda/same.tsv). Worked out when it is first asked for, since most starts ask for none. */
 uint64_t desc_hash(const struct kernel_desc *d);
 
 /* FNV-1a of the shared headers that a kernel sees (those of kernels/cuda that it includes, itself or

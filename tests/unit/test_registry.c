@@ -302,6 +302,47 @@ static void test_attn_files(void)
 
 /* ptxas.tsv */
 
+/* same.tsv: each row is of a kernel as it is today, and its hash is the one that the row says it stands for. */
+static void test_same_code(void)
+{
+    const struct blob *b = blob_find("kernels/cuda/same.tsv");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(b);
+    struct registry *r = registry_new();
+    int rows = 0;
+    char *table = xstrndup(b->data, blob_size(b)), *next = table;
+    for (char *line; (line = strsep(&next, "\n"));) {
+        char name[64];
+        unsigned long long text, stands_for;
+        if (sscanf(line, "%63[^\t#]\t%llx\t%llx", name, &text, &stands_for) != 3)
+            continue;
+        rows++;
+        const struct kernel *k = registry_find(r, name);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(k);
+        const struct kernel_desc *d = k->cuda;
+        if (desc_source_hash(d->path, d->source, d->source_len) != text)
+            printf("# %s is no more what same.tsv has: tools/same-code\n", name);
+        CU_ASSERT_EQUAL(desc_source_hash(d->path, d->source, d->source_len), text);
+        CU_ASSERT_EQUAL(desc_hash(d), stands_for);
+        CU_ASSERT_NOT_EQUAL(text, stands_for);
+        /* Another kernel of the same text, or another text of that name, has no row. */
+        struct kernel_desc other = *d;
+        uint64_t hash = 0;
+        other.hash = &hash;
+        other.name = (char *)"other";
+        CU_ASSERT_EQUAL(desc_hash(&other), text);
+        char *edited = xasprintf("%.*s int one_more;", (int)d->source_len, d->source);
+        hash = 0;
+        other.name = d->name;
+        other.source = edited;
+        other.source_len = strlen(edited);
+        CU_ASSERT_EQUAL(desc_hash(&other), desc_source_hash(d->path, edited, other.source_len));
+        free(edited);
+    }
+    printf("# %d rows\n", rows);
+    free(table);
+    registry_free(r);
+}
+
 /* Takes the table's first row apart and asks for it. */
 static void test_register_table(void)
 {
@@ -355,6 +396,7 @@ static const struct tap_test tests[] = {
     {"files that change", test_refresh},
     {"descriptors without a source", test_attn_files},
     {"rows of the register table are found", test_register_table},
+    {"code that only moved keeps its hash", test_same_code},
 };
 
 int main(void)
