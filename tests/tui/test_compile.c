@@ -80,11 +80,39 @@ static void a_command_waits(void)
     tui_expect_no_orphans();
 }
 
+/* What a step's figure needs is compiled while its answer is taken, and not when the screen is drawn, which a
+ * compilation draws again. On the way there: of a line of the source that is cut the whole is shown. */
+static void figure_is_compiled(void)
+{
+    struct pty *p = start(80, 24, "regs=64");
+    pty_send(p, ":set S=32 H=1 backend=cpu\r");
+    CU_ASSERT_TRUE(tui_expect(p, "PASS", RUN_MS));
+    pty_settle(p, 500, 20000 * SLOW); /* nothing is timed any more */
+    pty_send(p, ":lesson causal\r");
+    CU_ASSERT_TRUE(tui_expect(p, "to the lines of the source", START_MS));
+    pty_send(p, "\r");
+    CU_ASSERT_TRUE(tui_expect(p, "const int n_keys", START_MS));
+    pty_send(p, "jjj");
+    CU_ASSERT_TRUE(tui_expect(p, "2^(x log2 e)", START_MS));
+    pty_send(p, "k\r");
+    CU_ASSERT_TRUE(tui_expect(p, "How many of the 256 tiles", START_MS));
+    pty_send(p, "\r136\r");
+    CU_ASSERT_TRUE(tui_expect(p, "run it", START_MS));
+    pty_send(p, "\r");
+    CU_ASSERT_TRUE(tui_expect(p, "$ plan fa2 causal", RUN_MS));
+    pty_send(p, "\r");
+    CU_ASSERT_TRUE(tui_expect(p, "You said 136", RUN_MS));
+    pty_send(p, "G");
+    CU_ASSERT_TRUE(tui_expect(p, "16 blocks, 48 slots (3 an SM)", RUN_MS)); /* and no bound: "<=48" */
+    tui_quit(p);
+}
+
 static const struct tap_test tests[] = {
     {"a bound becomes what was compiled", bound_then_compiled},
     {"so does every cell of a map", map_is_compiled},
     {"a compiler that hangs", it_hangs},
     {"a typed command waits, until Ctrl-C", a_command_waits},
+    {"a figure of a lesson is compiled before it is drawn", figure_is_compiled},
 };
 
 int main(int argc, char **argv)

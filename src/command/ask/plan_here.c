@@ -188,6 +188,8 @@ void plans_wait(struct session *s)
     bool on = true;
     int waiting, settled;
     foundry_dispatch(f);
+    if (s->paints)
+        return;
     for (foundry_count(f, s, &waiting, &settled); waiting && on && !foundry_is_held(f);
          foundry_count(f, s, &waiting, &settled)) {
         say_doing(s, waiting, settled);

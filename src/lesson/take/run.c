@@ -339,6 +339,7 @@ static void show_figure(struct lesson_run *r, const struct item *it)
     struct str figure = {0};
     struct err err = ERR_INIT;
     if (r->own_figures) {
+        step_figure_prepare(r->session, it);
         str_addc(&r->text, LESSON_FIGURE);
         return;
     }
@@ -802,6 +803,10 @@ const char *lesson_figure_name(const struct lesson_run *r, int i)
 enum status lesson_figure(struct lesson_run *r, int i, int width, struct str *out, struct err *err)
 {
     const struct item *it = figure_at(r, i);
-    return it ? step_figure_draw(r->session, it, width, out, err)
-              : err_set(err, ST_USAGE, "no such figure");
+    if (!it)
+        return err_set(err, ST_USAGE, "no such figure");
+    r->session->paints = true;
+    enum status st = step_figure_draw(r->session, it, width, out, err);
+    r->session->paints = false;
+    return st;
 }

@@ -130,3 +130,12 @@ enum status step_figure_draw(struct session *s, const struct item *it, int width
 {
     return it->command ? draw_command(s, it, width, out, err) : draw_source(s, it, width, out, err);
 }
+
+void step_figure_prepare(struct session *s, const struct item *it)
+{
+    struct str out = {0};
+    struct err err = ERR_INIT;
+    if (it->command)
+        (void)draw_command(s, it, s->front.width, &out, &err);
+    str_free(&out);
+}

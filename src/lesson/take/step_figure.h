@@ -10,4 +10,8 @@
 enum status step_figure_draw(struct session *s, const struct item *it, int width, struct str *out,
                              struct err *err);
 
+/* Waits for what the figure needs compiled, while the front end still may: with session.paints its drawing
+ * waits for nothing. */
+void step_figure_prepare(struct session *s, const struct item *it);
+
 #endif

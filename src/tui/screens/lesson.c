@@ -211,9 +211,32 @@ static int place_question(struct lessons *l, struct rect r)
     return fits && rows > 0 ? rows + 1 : 0; /* and a blank row above */
 }
 
+enum { LINE_LEAD = 7, LINE_WHOLE_ROWS = 2 }; /* cursor, number, two blanks; a long line whole, below the list */
+
+static bool line_is_cut(const struct lessons *l, int line, int width)
+{
+    return str_width(l->lines[line]) > width - LINE_LEAD;
+}
+
+/* Where lines are cut: room for the whole of the one at the cursor, always, so that the list stays where it is. */
+static int rows_for_whole_line(const struct lessons *l, struct rect r)
+{
+    for (int i = 0; i < l->nlines; i++)
+        if (line_is_cut(l, i, r.w))
+            return r.h > 2 * LINE_WHOLE_ROWS ? LINE_WHOLE_ROWS : 0;
+    return 0;
+}
+
 /* The source that is asked about, with a cursor. */
 static void draw_lines(struct lessons *l, struct canvas *c, struct rect r)
 {
+    const int whole = rows_for_whole_line(l, r), cur = l->pick.cur;
+    r.h -= whole;
+    if (whole && cur < l->nlines && line_is_cut(l, cur, r.w)) {
+        const char *text = l->lines[cur];
+        canvas_wrap(c, (struct rect){r.x + LINE_LEAD, r.y + r.h, r.w - LINE_LEAD, whole}, ROLE_ACCENT,
+                    text + strspn(text, " "));
+    }
     const int visible = list_place(&l->pick, r, l->nlines, false);
     for (int i = 0; i < visible; i++) {
         const int line = l->pick.top + i;
