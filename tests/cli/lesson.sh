@@ -100,6 +100,8 @@ run trace splitkv Sk=34 SPLITS=5 scale=3 seed=42 --json
 is "splits are combined into the right answer" says "$out" '"split":"all".*"max_diff":([0-9.]+e-|0\.0+[,}])'
 run trace splitkv Sk=34 SPLITS=5 scale=3 seed=42 break=weights --json
 is "and their plain average is another one" says "$out" '"split":"all".*"max_diff":0\.[0-9]+[,}]'
+run trace splitkv Sk=8 BC=4 SPLITS=4
+is "a split's output is in the table, and none without keys" says "$(printf '%s\n' "$out" | tr -s ' ')" '^0 4 0\.645 2\.917 0\.7116 1\.716 0\.2440 .*3 0 -inf 0 0 -inf - 0'
 run trace splitkv Sk=8 BC=4 SPLITS=4 --csv
 is "a split without keys weighs nothing" says "$out" '^3,0,-inf,0,0,,-inf,0,|^3,0,-inf,0\.0,0\.0,'
 run trace sum Sk=64 tries=8 --json

@@ -39,6 +39,7 @@ static const struct field fields[] = {
     FIELD(FIELD_INT, split_row, finite, .doc = "1: o_over_l is a number."),
     REAL(want,     "The right answer.", .title = "right"),
     REAL(max_diff, "The distance to it."),
+    FIELD(FIELD_REAL, split_row, out, .flags = FIELD_LOCAL), /* what o_over_l is made of: a copy of the row has it, too */
     {.name = NULL},
 };
 #undef REAL
