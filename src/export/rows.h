@@ -21,6 +21,7 @@ struct column {
     bool optional; /* leave the column out when no row has a value */
     bool varies;   /* leave it out of a text table when all rows agree */
     bool wrap;     /* the last column: what is too long for it goes on below, nothing is cut */
+    bool map;      /* a character for each of something, '.' among them: what is cut ends with '>' */
     int drop; /* columns of the highest number go first when a text table is too wide; 0: never */
 };
 

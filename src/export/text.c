@@ -64,9 +64,10 @@ static void fit(struct table *t, int width)
     }
 }
 
-/* Cuts at `width` columns, with ".." at the end of what was cut. */
-static int add_cut(struct str *out, const char *text, int width)
+/* Cuts at `width` columns, with `mark` at the end of what was cut. */
+static int add_cut(struct str *out, const char *text, int width, const char *mark)
 {
+    const int room = width - str_width(mark);
     if (str_width(text) <= width) {
         str_add(out, text);
         return str_width(text);
@@ -77,7 +78,7 @@ static int add_cut(struct str *out, const char *text, int width)
         const int n = str_utf8_next(text, &code);
         const size_t before = part.len;
         str_addn(&part, text, (size_t)n);
-        if (str_width(str_text(&part)) > width - 2) {
+        if (str_width(str_text(&part)) > room) {
             part.len = before;
             part.data[before] = 0;
             break;
@@ -85,8 +86,8 @@ static int add_cut(struct str *out, const char *text, int width)
         text += n;
     }
     str_add(out, str_text(&part));
-    str_add(out, "..");
-    const int used = str_width(str_text(&part)) + 2;
+    str_add(out, mark);
+    const int used = str_width(str_text(&part)) + width - room;
     str_free(&part);
     return used;
 }
@@ -130,7 +131,7 @@ static void add_cell(struct str *out, const struct table *t, size_t c, const cha
         add_wrapped(out, t, c, text);
         return;
     }
-    const int used = add_cut(out, text, t->width[c]);
+    const int used = add_cut(out, text, t->width[c], t->cols[c]->map && text != t->cols[c]->title ? ">" : "..");
     if (left && c + 1 < t->ncols)
         pad(out, t->width[c] - used);
 }

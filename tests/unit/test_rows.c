@@ -111,6 +111,21 @@ static void test_wrapped_column(void)
     json_decref(rows);
 }
 
+/* Where a dot stands for something, two of them mark no cut. */
+static void test_map_column(void)
+{
+    static const struct column cols[] = {
+        {.field = "n", .title = "n"}, {.field = "map", .title = "map", .left = true, .map = true}, {0}};
+    json_t *rows = json_pack("[{s:i, s:s}, {s:i, s:s}]", "n", 1, "map", "88..............", "n", 2,
+                             "map", "..............88");
+    char *got = format_by(rows, cols, FORMAT_TEXT, 15);
+    CU_ASSERT_STRING_EQUAL(got, "n  map\n"
+                                "1  88.........>\n"
+                                "2  ...........>\n");
+    free(got);
+    json_decref(rows);
+}
+
 /* Columns that are made while the program runs, and a cell as it stands in such a table. */
 static void test_texts(void)
 {
@@ -369,6 +384,7 @@ static const struct tap_test tests[] = {
     {"text: aligned, reasons below, equal columns left out", test_text},
     {"text: a narrow terminal loses columns, then cuts names", test_narrow},
     {"a column that wraps", test_wrapped_column},
+    {"a map that is cut", test_map_column},
     {"columns made at run time, and one cell", test_texts},
     {"foreign text is harmless in every form", test_foreign_text},
     {"json: round trip, short numbers, exact counts", test_json},

@@ -124,7 +124,7 @@ const struct columns trace_banks_columns = {
     .list = (const struct column[]){
         {.field = "lane"},
         {.field = "element", .drop = 1},
-        {.field = "map"},
+        {.field = "map", .map = true},
         {.field = "goes"},
         {0},
     },
@@ -135,12 +135,12 @@ const struct columns trace_access_columns = {
         {.field = "load"},
         {.field = "element", .drop = 3},
         {.field = "lanes"},
-        {.field = "used_bytes"},
+        {.field = "used_bytes", .drop = 1},
         {.field = "sectors"},
         {.field = "ideal", .drop = 2},
         {.field = "used_pct"},
         {.field = "sectors_so_far"},
-        {.field = "map"},
+        {.field = "map", .map = true},
         {0},
     },
 };
