@@ -184,7 +184,7 @@ static void draw_label(struct canvas *c, int x, int y, const struct block_panel 
     const struct slot_line *at = &l->v[line];
     if (slots_leads(l, line))
         slot_name(s, l, line, &name);
-    else if (at->rows > 1)
+    else if (at->rows > 1 || at->lanes > 1)
         str_addf(&name, at->lanes > 1 ? "  slot %d-%d" : "  slot %d", at->lane,
                  at->lane + at->lanes - 1);
     canvas_text(c, x, y, TIMELINE_LABEL - 1, ROLE_DIM, str_text(&name));

@@ -152,6 +152,12 @@ run explain limit_smem fused_warp_softmax BR=64 BC=64 gpu=L4
 is "  and in words" says "$out" 'limit_smem = 0, though an SM would have room: static buffers take 82432 B'
 run plan fused_dyn_smem gpu=L4
 is "a dynamic one needs it" says "$out" '80\.5 KiB a block .*needs the opt-in'
+run plan fa1_2022 BC=256 S=512 gpu=L4
+is "plan: one block is no blocks" says "$out" 'occupancy +1 block/SM, 8 of 48 warps'
+is "  a formula that is its value is left out" says "$out" 'grid +1 x 8 x 1 blocks +H = 8, B = 1'
+is "  what lies in global memory beside the tensors is said" says "$out" 'workspace +o_acc 1\.00 MiB, m 16\.0 KiB, l 16\.0 KiB in global memory'
+run timeline fa1_2022 B=1 H=1 S=512 D=64 f16 gpu=H200 origin=model
+is "timeline: slots without work have a name on a single SM, too" says "$(printf '%s\n' "$out" | sed -n 4p)" '^  slot 1-2'
 run plan naive gpu=MI300X
 is "plan on a GPU that is not modelled says so" says "$out" 'occupancy +- : it is modelled for NVIDIA only'
 is "and shows no number there" [ "$(printf '%s' "$out" | grep -c 9223)" -eq 0 ]

@@ -56,13 +56,27 @@ static void line(struct str *out, const char *title)
     str_addf(out, "  %-10s ", title);
 }
 
+/* "1 = 1" tells nothing. */
+static bool tells(const char *formula)
+{
+    const char *equals = strstr(formula, " = ");
+    return strpbrk(formula, "/*+(=") &&
+           !(equals && strlen(equals + 3) == (size_t)(equals - formula) &&
+             !strncmp(formula, equals + 3, (size_t)(equals - formula)));
+}
+
+static const char *plural(long long n)
+{
+    return n == 1 ? "" : "s";
+}
+
 static void add_grid(struct str *out, const struct plan_view *sh)
 {
     const struct plan_pass *p = sh->pass;
     str_addf(out, "%lld x %lld x %lld blocks", (long long)p->grid[0], (long long)p->grid[1],
              (long long)p->grid[2]);
     for (int i = 0; i < 3; i++)
-        if (p->grid_formula[i] && strpbrk(p->grid_formula[i], "/*+(="))
+        if (p->grid_formula[i] && tells(p->grid_formula[i]))
             str_addf(out, "%s%s", i && out->data[out->len - 1] != 's' ? ", " : "   ",
                      p->grid_formula[i]);
     str_addc(out, '\n');
@@ -71,8 +85,9 @@ static void add_grid(struct str *out, const struct plan_view *sh)
 static void add_threads(struct str *out, const struct plan_view *sh)
 {
     const struct plan_pass *p = sh->pass;
-    str_addf(out, "%lld, %lld warps", (long long)p->threads, (long long)(p->threads + 31) / 32);
-    if (p->threads_formula && p->threads_formula[strspn(p->threads_formula, "0123456789 =")])
+    const long long warps = (p->threads + 31) / 32;
+    str_addf(out, "%lld, %lld warp%s", (long long)p->threads, warps, plural(warps));
+    if (p->threads_formula && tells(p->threads_formula) && p->threads_formula[strspn(p->threads_formula, "0123456789 =")])
         str_addf(out, "   %s", p->threads_formula);
     str_addc(out, '\n');
 }
@@ -167,9 +182,9 @@ static void add_occupancy(struct str *out, const struct plan_view *sh)
     else if (!is_resident(sh))
         str_addf(out, "cannot launch: %s\n", o->reason ? o->reason : "no block fits");
     else
-        str_addf(out, "%s%lld blocks/SM, %lld of %d warps, %s %%\n",
+        str_addf(out, "%s%lld block%s/SM, %lld of %d warps, %s %%\n",
                  o->upper_bound == 1 ? "at most " : "", (long long)o->blocks_per_sm,
-                 (long long)o->active_warps, sh->arch->max_warps,
+                 plural(o->blocks_per_sm), (long long)o->active_warps, sh->arch->max_warps,
                  number_fmt(buf, o->occupancy_pct, 3));
 }
 
@@ -211,6 +226,22 @@ static void add_traffic(struct str *out, const struct plan_view *sh)
              number_fmt(b, p->requested_intensity, 3));
     str_addf(out, "%s, %s FLOP/B\n", number_fmt_bytes(a, p->compulsory_bytes),
              number_fmt(b, p->compulsory_intensity, 3));
+}
+
+/* What lies in global memory beside the tensors. */
+static void add_workspace(struct str *out, const struct plan_view *sh)
+{
+    const struct plan *p = sh->plan;
+    char b[NUMBER_BUF];
+    for (int i = 0; i < p->desc->nws; i++)
+        str_addf(out, "%s%s %s", i ? ", " : "", p->desc->ws[i].name,
+                 number_fmt_bytes(b, (double)p->ws_bytes[i]));
+    str_addf(out, " in global memory, beside the tensors\n");
+}
+
+static bool has_workspace(const struct plan_view *sh)
+{
+    return sh->plan->desc->nws > 0;
 }
 
 /* Where K and V lie, if not one after another. */
@@ -278,12 +309,13 @@ struct part {
 // clang-format off
 static const char *const part_names[] = {"smem", /* the map of the main pass alone */
     "grid", "threads", "registers", "shared", "occupancy", "limits", "waves", "work", "traffic",
-    "pages", "roofline", "recorded", "why", NULL};
+    "workspace", "pages", "roofline", "recorded", "why", NULL};
 static const struct part parts[] = {{0},
     {.add = add_grid}, {.add = add_threads}, {.add = add_regs}, {.add = add_smem},
     {.add = add_occupancy}, {.add = add_limits, .is_there = is_resident},
     {.add = add_waves, .is_there = is_resident},
     {.add = add_work, .of_plan = true}, {.add = add_traffic, .of_plan = true},
+    {.add = add_workspace, .is_there = has_workspace, .of_plan = true},
     {.add = add_pages, .is_there = has_pages, .of_plan = true},
     {.add = add_roofline, .of_plan = true},
     {.add = add_recorded, .is_there = is_recorded, .of_plan = true},

@@ -240,8 +240,8 @@ static void planned_occ_title(const struct explore_view *v, struct str *s)
     char b[2][NUMBER_BUF];
     str_add(s, "Occupancy");
     if (p && p->occ.blocks_per_sm > 0)
-        str_addf(s, "  %s%s blocks/SM, %s of %d warps %.0f%%", p->occ.upper_bound ? "<=" : "",
-                 number_fmt_int(b[0], p->occ.blocks_per_sm),
+        str_addf(s, "  %s%s block%s/SM, %s of %d warps %.0f%%", p->occ.upper_bound ? "<=" : "",
+                 number_fmt_int(b[0], p->occ.blocks_per_sm), p->occ.blocks_per_sm == 1 ? "" : "s",
                  number_fmt_int(b[1], p->occ.active_warps), v->arch ? v->arch->max_warps : 0,
                  p->occ.occupancy_pct);
     else if (p && v->arch)
