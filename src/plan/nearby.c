@@ -11,7 +11,7 @@
 
 enum { NEAREST = 24, TERMS = 3 }; /* the nearest so many are looked at */
 static const double usual_us = 3; /* what a launch takes where one time alone cannot tell it from work, */
-static const double usual_weight = 0.3, usual_share = 0.3; /* and how blocks share */
+static const double usual_weight = 0.1, usual_share = 0.3; /* and how blocks share */
 static const double term_cost = 0.0005, share_cost = 0.002;
 static const double left_sd = 0.25, noise_sd = 0.01; /* of logarithms: what the form leaves; of a time */
 static const double reach = 1.5;                     /* powers of 2 over which that stays alike */

@@ -14,9 +14,9 @@
 #include "plan/nearby.h"
 
 static const double far_most = 6;   /* powers of 2 from the nearest shape that was timed */
-static const double behind_most = 1.5; /* and for a kernel from the nearest of all: it was no candidate nearer */
+static const double behind_most = 1; /* and for a kernel from the nearest of all: it was no candidate nearer */
 static const double careful = 0.5;  /* standard deviations that an expected time is taken longer */
-static const double sure = 2;       /* of them between two times that are told apart */
+static const double sure = 1.2;     /* of them between two times that are told apart */
 static const double cold_us = 2.7;    /* that emptied caches cost a run on an H200, of whichever kernel, less of long ones, */
 static const double cold_error = 0.1; /* and what is not known by that */
 static const double alike_us = 1.01; /* times as long: nobody sees that */

@@ -659,7 +659,7 @@ const struct cmd_entry cmd_run = {
         "times are\n"
         "carried over from the shapes at which each kernel was timed. Where several are too near "
         "to tell,\n"
-        "run and compare time up to four of them first, a few hundredths of a second each, and "
+        "run and compare time up to six of them first, a few hundredths of a second each, and "
         "keep what\n"
         "they find for this shape, so that it is done once. Everywhere else the nearest shape that "
         "you\n"
