@@ -8,20 +8,64 @@
 
 #include "base/mem.h"
 
+#ifndef __clang__
+#pragma GCC optimize("O3")
+#endif
+
 static const double share = 0.15;     /* of the right row, that an error may be */
 static const double rounded = 0x1p-6; /* of values of one sign, where they cancel */
 
-static float dot(const float *a, const float *b, int64_t n)
+/* Sums and maxima go in lanes, which the compiler makes vectors of; rows are widened CHUNK at a time. */
+enum { LANES = 16, CHUNK = 32 };
+
+static float dot(const float *restrict a, const float *restrict b, int64_t n)
 {
-    float sum[8] = {0};
-    for (int64_t i = 0; i < n; i++)
-        sum[i % 8] += a[i] * b[i];
-    return sum[0] + sum[1] + sum[2] + sum[3] + sum[4] + sum[5] + sum[6] + sum[7];
+    float lane[LANES] = {0}, sum = 0;
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (int l = 0; l < LANES; l++)
+            lane[l] += a[i + l] * b[i + l];
+    for (; i < n; i++)
+        sum += a[i] * b[i];
+    for (int l = 0; l < LANES; l++)
+        sum += lane[l];
+    return sum;
+}
+
+/* to += p * row. */
+static void add_scaled(float *restrict to, const float *restrict row, float p, int64_t n)
+{
+    for (int64_t d = 0; d < n; d++)
+        to[d] += p * row[d];
+}
+
+/* lane[] = the largest so far of those that take turns in it. */
+static void take_largest(float lane[LANES], const float *restrict x, int64_t n)
+{
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (int l = 0; l < LANES; l++)
+            lane[l] = fabsf(x[i + l]) > lane[l] ? fabsf(x[i + l]) : lane[l];
+    for (; i < n; i++)
+        lane[0] = fabsf(x[i]) > lane[0] ? fabsf(x[i]) : lane[0];
 }
 
 static const void *element(const struct spot *s, const void *tensor, int64_t at)
 {
     return (const char *)tensor + (size_t)at * dtype_size(s->dtype);
+}
+
+/* n rows of K or V from row j on, one behind the other. */
+static void widen(const struct spot *s, const void *tensor, int64_t stride, int64_t j, int64_t n,
+                  float *rows)
+{
+    if (stride == s->D) {
+        dtype_to_float(s->dtype, element(s, tensor, j * stride), rows, (size_t)(n * s->D));
+        return;
+    }
+    for (int64_t i = 0; i < n; i++)
+        dtype_to_float(s->dtype, element(s, tensor, (j + i) * stride), rows + i * s->D,
+                       (size_t)s->D);
 }
 
 /* What was met on the way. */
@@ -30,28 +74,44 @@ struct seen {
     float largest;       /* |V| */
 };
 
-/* want = softmax(q K) V of one query; `row` is room for a row. */
-static struct seen attend(const struct spot *s, const float *q, float *row, float *want)
+/* Keys j..j+n-1, with the weights relative to *max, which rises. */
+static void attend_chunk(const struct spot *s, int64_t j, int64_t n, const float *q, float *rows,
+                         float *max, float *want, float lane[LANES], struct seen *seen)
 {
-    const float scale = (float)(1 / sqrt((double)s->D));
+    const float scale = (float)(1 / sqrt((double)s->D)), before = *max;
+    float score[CHUNK];
+    widen(s, s->k, s->k_stride, j, n, rows);
+    for (int64_t i = 0; i < n; i++) {
+        score[i] = scale * dot(q, rows + i * s->D, s->D);
+        *max = score[i] > *max ? score[i] : *max;
+    }
+    const float old = *max > before ? expf(before - *max) : 1;
+    seen->sum *= (double)old;
+    seen->squares *= (double)(old * old);
+    for (int64_t d = 0; d < s->D; d++)
+        want[d] *= old;
+    widen(s, s->v, s->v_stride, j, n, rows);
+    take_largest(lane, rows, n * s->D);
+    for (int64_t i = 0; i < n; i++) {
+        const float p = score[i] == *max ? 1 : expf(score[i] - *max);
+        seen->sum += (double)p;
+        seen->squares += (double)(p * p);
+        add_scaled(want, rows + i * s->D, p, s->D);
+    }
+}
+
+/* want = softmax(q K) V of one query; `rows` is room for CHUNK of them. */
+static struct seen attend(const struct spot *s, const float *q, float *rows, float *want)
+{
     struct seen seen = {0};
-    float max = -INFINITY;
+    float max = -INFINITY, lane[LANES] = {0};
     for (int64_t d = 0; d < s->D; d++)
         want[d] = 0;
-    for (int64_t j = 0; j < s->keys; j++) {
-        dtype_to_float(s->dtype, element(s, s->k, j * s->k_stride), row, (size_t)s->D);
-        const float score = scale * dot(q, row, s->D);
-        const float old = score > max ? expf(max - score) : 1,
-                    p = score > max ? 1 : expf(score - max);
-        max = fmaxf(max, score);
-        seen.sum = seen.sum * (double)old + (double)p;
-        seen.squares = seen.squares * (double)(old * old) + (double)(p * p);
-        dtype_to_float(s->dtype, element(s, s->v, j * s->v_stride), row, (size_t)s->D);
-        for (int64_t d = 0; d < s->D; d++) {
-            want[d] = want[d] * old + p * row[d];
-            seen.largest = fmaxf(seen.largest, fabsf(row[d]));
-        }
-    }
+    for (int64_t j = 0; j < s->keys; j += CHUNK)
+        attend_chunk(s, j, s->keys - j < CHUNK ? s->keys - j : CHUNK, q, rows, &max, want, lane,
+                     &seen);
+    for (int l = 0; l < LANES; l++)
+        seen.largest = fmaxf(seen.largest, lane[l]);
     for (int64_t d = 0; d < s->D && seen.sum > 0; d++)
         want[d] /= (float)seen.sum;
     return seen;
@@ -71,10 +131,10 @@ static bool is_close(const float *want, const float *got, int64_t n, double floo
 
 bool spot_is_right(const struct spot *s)
 {
-    float *space = xmalloc(4 * (size_t)s->D * sizeof *space);
-    float *query = space, *key = space + s->D, *want = key + s->D, *got = want + s->D;
+    float *space = xmalloc((3 + CHUNK) * (size_t)s->D * sizeof *space);
+    float *query = space, *want = query + s->D, *got = want + s->D, *rows = got + s->D;
     dtype_to_float(s->dtype, s->q, query, (size_t)s->D);
-    const struct seen seen = attend(s, query, key, want);
+    const struct seen seen = attend(s, query, rows, want);
     dtype_to_float(s->dtype, s->o, got, (size_t)s->D);
     const double floor =
         seen.sum > 0 ? rounded * (double)seen.largest * sqrt(seen.squares) / seen.sum : 0;

@@ -349,18 +349,28 @@ static uint64_t draw(struct slot *s)
 
 enum { UNCOPIED = 0xff }; /* a NaN in every type */
 
+/* Kept from look to look: pages that are fresh cost more than what comes there. */
+static char *make_room(struct room *r, size_t bytes)
+{
+    if (r->bytes < bytes) {
+        free(r->at);
+        r->at = xmalloc(bytes);
+        r->bytes = bytes;
+    }
+    return r->at;
+}
+
 /* Copies `rows` rows that are `stride` elements apart from the device, to the end of the last. What a
  * copy leaves out is NaN, and not what the host had there of a run before. */
 static enum status copy_rows(struct slot *s, const void *from, int64_t rows, int64_t stride,
-                             char **to, struct err *err)
+                             struct room *to, struct err *err)
 {
     const struct shape *p = &s->inputs->shape;
     const size_t size = dtype_size(p->dtype);
     const size_t bytes = rows ? (size_t)((rows - 1) * stride + p->D) * size : 0;
-    *to = xmalloc(bytes + 1);
-    memset(*to, UNCOPIED, bytes);
+    memset(make_room(to, bytes + 1), UNCOPIED, bytes);
     return bytes ? gpu_check(s->gpu, s->desc->name, "cuMemcpyDtoH",
-                             s->gpu->api.copy_out(*to, (cu_pointer)(uintptr_t)from, bytes), err)
+                             s->gpu->api.copy_out(to->at, (cu_pointer)(uintptr_t)from, bytes), err)
                  : ST_OK;
 }
 
@@ -374,11 +384,11 @@ static bool is_filled(const unsigned char *p, unsigned char with, size_t n)
 
 /* The same of an input, which is no NaN throughout: a copy that brought nothing is told. */
 static enum status copy_input(struct slot *s, const void *from, int64_t rows, int64_t stride,
-                              char **to, struct err *err)
+                              struct room *to, struct err *err)
 {
     const size_t row = (size_t)s->inputs->shape.D * dtype_size(s->inputs->shape.dtype);
     enum status st = copy_rows(s, from, rows, stride, to, err);
-    if (st == ST_OK && rows && is_filled((unsigned char *)*to, UNCOPIED, row))
+    if (st == ST_OK && rows && is_filled((unsigned char *)to->at, UNCOPIED, row))
         st = err_set(err, ST_FAIL, "%s: a copy from the GPU brought nothing", s->desc->name);
     return st;
 }
@@ -402,24 +412,20 @@ static enum status look_at_row(struct slot *s, int i, int64_t row, struct err *e
 {
     const struct AttnArgs *a = &s->lanes[i].args.attn;
     const struct input_set *in = &s->inputs->sets[i % s->inputs->count];
-    char *q = NULL, *k = NULL, *v = NULL, *o = NULL;
+    struct room *q = &s->rooms[0], *o = &s->rooms[1], *k = &s->rooms[2], *v = &s->rooms[3];
     struct spot spot =
         spot_of_row(&s->inputs->shape, a->q, device_address(in->at[TENSOR_K]),
                     device_address(in->at[TENSOR_V]), a->o, row); /* pages hold the same */
-    enum status st = copy_input(s, spot.q, 1, 0, &q, err);
+    enum status st = copy_input(s, spot.q, 1, 0, q, err);
     if (st == ST_OK)
-        st = copy_rows(s, spot.o, 1, 0, &o, err);
+        st = copy_rows(s, spot.o, 1, 0, o, err);
     if (st == ST_OK)
-        st = copy_input(s, spot.k, spot.keys, spot.k_stride, &k, err);
+        st = copy_input(s, spot.k, spot.keys, spot.k_stride, k, err);
     if (st == ST_OK)
-        st = copy_input(s, spot.v, spot.keys, spot.v_stride, &v, err);
-    spot.q = q, spot.k = k, spot.v = v, spot.o = o;
+        st = copy_input(s, spot.v, spot.keys, spot.v_stride, v, err);
+    spot.q = q->at, spot.k = k->at, spot.v = v->at, spot.o = o->at;
     if (st == ST_OK && !spot_is_right(&spot))
-        st = blame_row(s, i, o, err);
-    free(q);
-    free(k);
-    free(v);
-    free(o);
+        st = blame_row(s, i, o->at, err);
     return st;
 }
 
@@ -568,6 +574,8 @@ void slot_free(struct slot *s)
     if (s->module && !g->spent)
         (void)g->api.module_unload(s->module);
     plan_clear(&s->plan);
+    for (size_t i = 0; i < sizeof s->rooms / sizeof *s->rooms; i++)
+        free(s->rooms[i].at);
     free(s->version);
     free(s->note);
     free(s);

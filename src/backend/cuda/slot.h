@@ -59,6 +59,10 @@ struct slot {
     int state_looks,
         held[NVML_HELD_COUNT]; /* looks at the device while it was timed, and what they found */
     int inspected;             /* samples whose rows were looked at */
+    struct room {
+        char *at;
+        size_t bytes;
+    } rooms[4]; /* for such a row: of q, o, k, v */
     uint64_t spots;            /* state of the random numbers behind that */
     cu_graph_exec graph;       /* of `graph_repeat` runs; NULL: none yet */
     int graph_repeat;

@@ -57,6 +57,7 @@ struct pythons {
     struct python_slot *slots;
     int next_id;
     bool present; /* the problem's inputs are in the memory */
+    const struct python_slot *fetched; /* whose last output is there, on a GPU; NULL: nobody's */
     int memfd;    /* -1: none */
     char *map;
     size_t room, bytes;       /* of the memory, and of it the problem's */
@@ -297,6 +298,7 @@ static enum status need_child(struct pythons *p, const char *name, struct child 
     if (c->opened)
         return ST_OK;
     json_t *answer;
+    p->fetched = NULL;
     poison(p); /* what a GPU's child takes for unwritten; another's output may have been fetched there */
     enum status st = python_ask(c, name, problem_json(p), p->memfd, load_s, &answer, err);
     json_decref(answer);
@@ -314,8 +316,16 @@ struct pythons *pythons_new(void)
     return p;
 }
 
+/* A run of its begins: what it has delivered before is old. */
+static void forget_output(struct python_slot *s)
+{
+    if (s->owner->fetched == s)
+        s->owner->fetched = NULL;
+}
+
 static void free_slot(struct python_slot *s)
 {
+    forget_output(s);
     free(s->name);
     free(s->version);
     free(s->launch);
@@ -333,6 +343,7 @@ void pythons_drop(struct pythons *p)
     for (struct child *c = p->children; c; c = c->next)
         c->opened = false;
     p->present = false;
+    p->fetched = NULL;
     if (p->room > kept_bytes)
         free_memory(p);
 }
@@ -414,6 +425,7 @@ static bool has_copies(const struct pythons *p)
 enum status python_run(struct python_slot *s, struct err *err)
 {
     json_t *answer;
+    forget_output(s);
     if (!has_copies(s->owner)) {
         poison(s->owner);
         turn_inputs(s->owner, 0);
@@ -439,6 +451,7 @@ enum status python_prepare(struct python_slot *s, uint64_t turn, struct err *err
     json_t *answer, *by = json_array();
     const bool gpu = has_copies(p);
     s->turn = turn;
+    forget_output(s);
     if (!gpu) {
         poison(p);
         turn_inputs(p, turn);
@@ -456,12 +469,17 @@ enum status python_prepare(struct python_slot *s, uint64_t turn, struct err *err
 enum status python_fetch(struct python_slot *s, struct err *err)
 {
     json_t *answer;
-    if (has_copies(s->owner))
-        poison(s->owner); /* what was fetched before is not fetched again */
+    struct pythons *p = s->owner;
+    if (p->fetched == s)
+        return ST_OK;
+    p->fetched = NULL;
+    if (has_copies(p))
+        poison(p); /* another's output is none of this one's */
     enum status st =
         python_ask(s->child, s->name, json_pack("{s:s, s:i}", "do", "fetch", "id", s->id), -1,
                    run_s, &answer, err);
     json_decref(answer);
+    p->fetched = st == ST_OK && has_copies(p) ? s : NULL;
     return st;
 }
 
@@ -633,6 +651,7 @@ enum status python_sample(struct python_slot *s, int repeat, bool cold, bool gra
     json_t *answer;
     json_t *ask = json_pack("{s:s, s:i, s:i, s:b, s:b}", "do", "sample", "id", s->id, "repeat",
                             repeat, "cold", cold, "graph", graph);
+    forget_output(s);
     const double begin = seconds_now(), worked = python_child_work(s->child);
     enum status st = python_ask(s->child, s->name, ask, -1, run_s, &answer, err);
     const double outside = seconds_now() - begin, work = python_child_work(s->child) - worked;
