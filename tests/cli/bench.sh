@@ -27,6 +27,16 @@ is "without a GPU it shows what is recorded" [ "$rc" -eq 0 ]
 is "  with its origin" says "$out" '^Prefill, D=128, 16k tokens \| recorded \| NVIDIA H200 \| 20[0-9-]+'
 is "  clocks and checks" says "$out" '^B=4 S=4k +cold +fa3_[a-z]+ .* 1[0-9]{3} .* ([0-9]+) of \1$'
 is "  and means" says "$out" '^L2 cold: geometric mean [0-9.]+ of [0-9]+ ratios, lowest [0-9.]+ at B='
+is "  and what was asked beside what was reached" says "$out" '^shape +L2 +ours +us +best peer +us +ratio +from +to +asked +goal'
+is "  of all sections that have a mean in common" says "$out" '^Prefill, L2 cold: geometric mean [0-9.]+ of 24 ratios \(asked 1: (met|open|missed)\), lowest [0-9.]+ at Prefill, D='
+run bench limit gpu=H200 only=D=64
+is "gpu= names whose rows are shown" says "$out" '^Prefill, D=64, 16k tokens \| recorded \| NVIDIA H200 \|'
+run bench limit 'only=D=64, 16k|D=256, 16k'
+is "only= takes several" [ "$(printf '%s\n' "$out" | grep -c '^Prefill, D=64, 16k\|^Prefill, D=256, 16k')$(printf '%s\n' "$out" | grep -c '^Prefill, D=128')" = 20 ]
+run bench limit gpu=L4
+is "of another nothing is recorded, and the rest is told" [ "$(printf '%s\n' "$err" | grep -c 'rows of limit are of NVIDIA H200, and not shown: gpu= takes them')$rc" = 177 ]
+run bench limit gpu=H2000
+is "a GPU that is none" [ "$rc" -eq 2 ]
 run bench limit h200 "only=D=128, 16k" --json
 is "as JSON" says "$out" '"section":"Prefill, D=128, 16k tokens"'
 is "  with the ratio" says "$(printf '%s' "$out" | tr -d '\n')" '"ratio":[0-9.]+,"ratio_lo"'
@@ -68,6 +78,68 @@ is "a driver that is named and not there ends it" [ "$rc$(printf '%s\n' "$out" |
 sed 's/"source_hash":"[0-9a-f]*"/"source_hash":"00"/' m2.rec >old.rec
 run bench ./mine.suite backend=cpu into=old.rec only=Longer --no-store
 is "rows of another source are measured again" [ "$(grep -c '^{"type":"row"' old.rec)" -eq 18 ]
+# a goal is met, missed or open, never met by figures in doubt
+cat >goals.suite <<'END'
+ours naive
+peers fa2
+section Far
+with H=1 f32 time=0.3 l2=hot
+goal 0.001
+mean 1000 F
+S=32 D=64
+goal 1000 hot
+S=40 D=64
+goal -
+S=48 D=64
+section Farther
+with H=1 f32 time=0.3 l2=hot D=64
+mean 0.0001
+goal 2 cold
+S=56
+S=64
+END
+run bench ./goals.suite backend=cpu into=goals.rec --no-store
+is "a goal that is reached is met" says "$out" '^S=32 D=64 +hot .* 0\.0010 +met '
+is "  one out of reach is missed" says "$out" '^S=40 D=64 +hot .* 1000 +missed '
+is "  where nothing is asked nothing is said" says "$out" '^S=48 D=64 +hot +naive [^a-z]+ fa2( +[0-9.]+){4} +- +- '
+is "  nor of other caches, nor in the next section" says "$out" '^S=56 +hot +naive [^a-z]+ fa2( +[0-9.]+){4} +[0-9]'
+is "goals are counted" says "$out" '^L2 hot: geometric mean [0-9.]+ of 3 ratios, lowest [0-9.]+ at S=.*; goals: 1 met, 1 missed$'
+is "  a section's mean has one" says "$out" '^L2 hot: geometric mean [0-9.]+ of 2 ratios \(asked 0\.0001[0-9]*: met\), lowest'
+is "  and all that begin alike" says "$out" '^F, L2 hot: geometric mean [0-9.]+ of 5 ratios \(asked 1000: missed\), lowest [0-9.]+ at Far'
+run bench ./goals.suite backend=cpu goals.rec --json
+is "as JSON" says "$(printf '%s' "$out" | tr -d '\n')" '"goal":0.001,"met":"met".*"goal":1000[.0]*,"met":"missed".*"goal":null,"met":null'
+"$srcdir/tools/thin-recording" goals.rec
+sed 's/"source_hash":"[0-9a-f]*"/"source_hash":"00"/' goals.rec >doubt.rec
+run bench ./goals.suite doubt.rec backend=cpu
+is "of sources that have changed it is open" says "$out" '^S=32 D=64 +hot .* 0\.0010 +open '
+is "  and the means say how many are" says "$out" '^F, L2 hot: .* \(asked 1000: open\).*; 5 of them of sources that have changed since$'
+sed '/"kernel":"fa2"/{s/"samples_us":\[[^]]*\]/"samples_us":[9]/}' goals.rec >few.rec
+run bench ./goals.suite few.rec backend=cpu
+is "few samples have no interval, and meet nothing" says "$out" '^S=32 D=64 +hot .* - +- +0\.0010 +open '
+is "  which is said once for all" says "$out" '^all: too few samples for an interval$'
+grep -v '"kernel":"fa2"' goals.rec >alone.rec
+run bench ./goals.suite alone.rec backend=cpu
+is "without the others there is no ratio" says "$out" '^all: no peer has a time that passed its check$'
+sed 's/^ours naive/ours naive,splitkv/; s/^peers fa2/peers fa2,cpu_tiled/' goals.suite >more.suite
+run bench ./more.suite goals.rec backend=cpu
+is "who was not measured is named" says "$out" '^all: without splitkv; without cpu_tiled$'
+is "  and the goal is open, for the best may be among them" says "$out" '^S=40 D=64 +hot .* 1000 +open '
+# a table is of one device
+sed 's/"device":"[^"]*"/"device":"Another"/' goals.rec >other.rec
+head -2 other.rec | tail -1 >>goals.rec
+run bench ./goals.suite goals.rec backend=cpu
+is "a table is of one device: that of most rows" says "$err" '^attnscope: 1 rows of ./goals.suite are of Another, and not shown'
+is "  whose figures stay" says "$out" '^S=32 D=64 +hot .* 0\.0010 +met '
+for bad in 'goal fast' 'goal 0' 'goal 1 warm' 'mean' 'goal inf'; do
+    printf 'ours fa2\n%s\nS=32\n' "$bad" >bad.suite
+    run bench ./bad.suite backend=cpu
+    is "\"$bad\" is a mistake, with its line" says "$rc$err" '^2.*bad.suite:2: '
+done
+# what was stopped is no measurement
+sed 's/"stopped":"[a-z]*"/"stopped":"cancel"/' m2.rec >cut.rec
+"$srcdir/tools/thin-recording" cut.rec
+run bench ./mine.suite backend=cpu into=cut.rec only=Longer --no-store
+is "rows that were stopped are measured again" [ "$(grep -c '^{"type":"row"' cut.rec)" -eq 18 ]
 printf 'S=32\n' >bad.suite
 run bench ./bad.suite backend=cpu
 is "a shape before any kernel" says "$err" 'bad.suite:1: a shape stands before any line "ours"'
@@ -97,9 +169,18 @@ END
     run bench ./gpu.suite g.rec
     is "opened where there is none" [ "$(printf '%s\n' "$out" | grep -c ' 3 of 3$')" -eq 4 ]
     is "  recorded" says "$out" '^Few \| recorded \| '
+    cp g.rec h.rec
+    "$srcdir/tools/thin-recording" h.rec
+    sed -i 's/NVIDIA H200/NVIDIA L4/' h.rec
+    "$srcdir/tools/thin-recording" h.rec
+    export ATTNSCOPE_LIBCUDA="$ATTNSCOPE_FAKECUDA/fakecuda.so" ATTNSCOPE_LIBNVRTC="$ATTNSCOPE_FAKECUDA/fakecuda.so" FAKECUDA="us=50"
+    run_input "check naive S=16 H=1
+bench ./gpu.suite into=h.rec --no-store"
+    is "a file of another GPU is not gone on with" says "$err" 'h.rec has rows of NVIDIA L4, and the GPU here is H200: name another file'
+    unset ATTNSCOPE_LIBCUDA ATTNSCOPE_LIBNVRTC FAKECUDA
     "$srcdir/tools/thin-recording" g.rec # whose seals a change would break
     sed 's/"source_hash":"[0-9a-f]*"/"source_hash":"00"/' g.rec >stale.rec
     run bench ./gpu.suite stale.rec
-    is "  stale rows are told" says "$out" "^S=32 cold and hot, S=64 cold and hot: the kernel's source has changed since"
+    is "  stale rows are told" says "$out" "^all: the kernel's source has changed since"
 fi
 finish

@@ -3,12 +3,14 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "command/ask/suite.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/sanitize.h"
 #include "command/ask/keys.h"
 #include "command/output.h"
@@ -34,7 +36,10 @@ static void add_line(struct suite *x, const struct suite_line *now, const char *
                                            .ours = xstrdup(now->ours),
                                            .peers = xstrdup_if(now->peers),
                                            .with = xstrdup(now->with ? now->with : ""),
-                                           .shape = xstrdup(shape)};
+                                           .shape = xstrdup(shape),
+                                           .goals = {now->goals[0], now->goals[1]},
+                                           .mean = now->mean,
+                                           .all = xstrdup_if(now->all)};
 }
 
 static void line_clear(struct suite_line *l)
@@ -44,6 +49,7 @@ static void line_clear(struct suite_line *l)
     free(l->peers);
     free(l->with);
     free(l->shape);
+    free(l->all);
     *l = (struct suite_line){.section = NULL};
 }
 
@@ -54,6 +60,62 @@ static const char *behind(const char *line, const char *word)
     if (strncmp(line, word, n) != 0 || (line[n] && line[n] != ' '))
         return NULL;
     return line + n + strspn(line + n, " ");
+}
+
+static void forget_goals(struct suite_line *now)
+{
+    now->goals[0] = now->goals[1] = now->mean = NAN;
+    free(now->all);
+    now->all = NULL;
+}
+
+/* "1.5 hot": the ratio in front of blanks; *rest: what is behind them. */
+static enum status take_ratio(const char *text, double *out, const char **rest, struct err *err)
+{
+    char *first = xstrndup(text, strcspn(text, " "));
+    enum status st = number_parse(first, out, err);
+    if (!st && !(*out > 0 && isfinite(*out)))
+        st = err_set(err, ST_USAGE, "%s is no ratio of times", first);
+    free(first);
+    *rest = text + strcspn(text, " ");
+    *rest += strspn(*rest, " ");
+    return st;
+}
+
+static enum status take_goal(struct suite_line *now, const char *text, struct err *err)
+{
+    const char *which;
+    double goal;
+    if (!strcmp(text, "-")) {
+        now->goals[0] = now->goals[1] = NAN;
+        return ST_OK;
+    }
+    const enum status st = take_ratio(text, &goal, &which, err);
+    if (st)
+        return st;
+    if (*which && strcmp(which, "cold") != 0 && strcmp(which, "hot") != 0)
+        return err_set(err, ST_USAGE, "goal %s: behind the ratio stands cold, hot or nothing", text);
+    if (strcmp(which, "hot") != 0)
+        now->goals[0] = goal;
+    if (strcmp(which, "cold") != 0)
+        now->goals[1] = goal;
+    return ST_OK;
+}
+
+static enum status take_mean(struct suite_line *now, const char *text, struct err *err)
+{
+    const char *all;
+    const enum status st = take_ratio(text, &now->mean, &all, err);
+    if (st)
+        return st;
+    free(now->all);
+    now->all = *all ? xstrdup(all) : NULL;
+    return ST_OK;
+}
+
+double suite_goal(const struct suite_line *line, const char *l2)
+{
+    return line->goals[strcmp(l2, "hot") == 0];
 }
 
 /* One line of the file, without blanks around it. */
@@ -67,7 +129,12 @@ static enum status take(struct suite *x, struct suite_line *now, const char *lin
     else if ((text = behind(line, "section"))) {
         put(&now->section, text);
         put(&now->with, "");
-    } else if ((text = behind(line, "with")))
+        forget_goals(now);
+    } else if ((text = behind(line, "goal")))
+        return take_goal(now, text, err);
+    else if ((text = behind(line, "mean")))
+        return take_mean(now, text, err);
+    else if ((text = behind(line, "with")))
         put(&now->with, text);
     else if ((text = behind(line, "ours")))
         put(&now->ours, text);
@@ -85,7 +152,7 @@ static enum status take(struct suite *x, struct suite_line *now, const char *lin
 enum status suite_parse(const char *name, const char *text, size_t len, struct suite *out,
                         struct err *err)
 {
-    struct suite_line now = {.section = NULL};
+    struct suite_line now = {.goals = {NAN, NAN}, .mean = NAN};
     enum status st = ST_OK;
     int number = 0;
     *out = (struct suite){.name = xstrdup(name)};

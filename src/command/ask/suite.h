@@ -2,10 +2,12 @@
  *
  *     # a comment
  *     title WORDS                 what it is, once
- *     section WORDS               a table of its own; "with" is forgotten, the kernels stay until others are named
+ *     section WORDS               a table of its own; "with" and goals are forgotten, the kernels stay until others are named
  *     with WORDS                  of each line below: parts of the shape, options
  *     ours K[,K...]               kernels as `compare` takes them
  *     peers K[,K...]              what they are set against
+ *     goal X [cold|hot]           asked of each ratio below, or of those with that state of the caches; "goal -": of none
+ *     mean X [WORDS]              asked of the geometric mean of the section, or of all whose names begin with the words
  *     B=8 S=2k causal             every other line: a shape
  *
  * Shipped ones are kernels/suites/NAME.suite; a file of the user's is named by its path.
@@ -19,6 +21,9 @@
 struct suite_line {
     char *section, *ours, *peers, *with; /* with: "" where nothing is */
     char *shape;                         /* as it stands there */
+    double goals[2];                     /* of its ratio, cold and hot; NaN: none */
+    double mean;                         /* of the geometric mean; NaN: none is asked */
+    char *all; /* with what the names of sections begin that have it in common; NULL: its own alone */
 };
 struct suite {
     char *name, *title;
@@ -31,6 +36,8 @@ enum status suite_open(struct session *s, const char *name, struct suite *out, s
 enum status suite_parse(const char *name, const char *text, size_t len, struct suite *out,
                         struct err *err);
 void suite_clear(struct suite *x);
+/* The goal of a line's ratio with this state of the caches; NaN: none. */
+double suite_goal(const struct suite_line *line, const char *l2);
 /* The i-th shipped one's name into buf; false after the last. */
 bool suite_name(size_t i, char *buf, size_t size);
 

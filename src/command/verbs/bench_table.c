@@ -27,6 +27,8 @@ const struct field bench_fields[] = {
     FIELD(FIELD_REAL, bench_row, ratio, .digits = 3, .doc = "The peer's time over ours: above 1 ours is faster."),
     FIELD(FIELD_REAL, bench_row, ratio_lo, .title = "from", .digits = 3, .doc = "Lower end of its 95 % interval; null: too few samples."),
     FIELD(FIELD_REAL, bench_row, ratio_hi, .title = "to", .digits = 3, .doc = "Upper end of its 95 % interval."),
+    FIELD(FIELD_REAL, bench_row, goal, .title = "asked", .digits = 2, .doc = "What the suite asks of the ratio; null: nothing."),
+    FIELD(FIELD_TEXT, bench_row, met, .title = "goal", .doc = "met: the whole interval is at the goal or above; missed: below it; open: it holds the goal, or it is not known, or the figures are not of one run of today's sources."),
     FIELD(FIELD_REAL, bench_row, tflops, .title = "TFLOP/s", .unit = "TFLOP/s", .digits = 3, .doc = "Rate of ours."),
     FIELD(FIELD_REAL, bench_row, gbytes_per_s, .title = "GB/s", .unit = "GB/s", .digits = 4, .doc = "Compulsory bytes of ours over its time."),
     FIELD(FIELD_REAL, bench_row, sm_clock_mhz, .title = "MHz", .unit = "MHz", .digits = 4, .doc = "Median SM clock of its samples."),
@@ -54,6 +56,8 @@ const struct columns bench_columns = {
         {.field = "ratio"},
         {.field = "ratio_lo", .drop = 5},
         {.field = "ratio_hi", .drop = 5},
+        {.field = "goal", .optional = true},
+        {.field = "met", .optional = true},
         {.field = "tflops", .drop = 3},
         {.field = "gbytes_per_s", .drop = 6},
         {.field = "sm_clock_mhz", .drop = 2},
@@ -65,6 +69,8 @@ const struct columns bench_columns = {
 // clang-format on
 
 /* ---- one line ---- */
+
+static const char changed[] = "the kernel's source has changed since";
 
 /* The fastest of entries from..end-1 that passed; -1: none. */
 static int fastest(const struct bench_entry *e, int from, int end)
@@ -122,7 +128,7 @@ static void put_ours(struct bench_row *row, const struct request *r, int i,
     row->device = xstrdup_if(run->device);
     row->time = xstrdup_if(run->time);
     if (e->old)
-        add_reason(row, "the kernel's source has changed since");
+        add_reason(row, changed);
 }
 
 static void put_peer(struct bench_row *row, const struct request *r, int i,
@@ -133,6 +139,15 @@ static void put_peer(struct bench_row *row, const struct request *r, int i,
     row->n = row->n == INT_UNKNOWN || e->row->n < row->n ? e->row->n : row->n;
 }
 
+/* "met", "missed", "open"; NULL: nothing is asked. */
+static const char *met_by(double lo, double hi, double goal)
+{
+    return isnan(goal)                            ? NULL
+           : isnan(lo) || (lo < goal && hi >= goal) ? "open"
+           : lo >= goal                             ? "met"
+                                                    : "missed";
+}
+
 /* The interval knows the noise within both series of samples. */
 static void put_ratio(struct bench_row *row, const struct bench_entry *ours,
                       const struct bench_entry *peer)
@@ -141,8 +156,45 @@ static void put_ratio(struct bench_row *row, const struct bench_entry *ours,
     row->ratio = row->peer_us / row->kernel_us;
     row->ratio_lo = r.lo;
     row->ratio_hi = r.hi;
-    if (ours->command && peer->command && strcmp(ours->command, peer->command) != 0)
+    if (isnan(r.lo))
+        add_reason(row, "too few samples for an interval");
+    if (ours->file != peer->file ||
+        (ours->command && peer->command && strcmp(ours->command, peer->command) != 0))
         add_reason(row, "both are of different runs");
+}
+
+/* Of entries from..end-1 those that take the shape and have no time here: the best may be among them. */
+static void put_absent(struct bench_row *row, const struct request *r, int from, int end,
+                       const struct bench_entry *e)
+{
+    struct str names = {0};
+    for (int i = from; i < end; i++) {
+        const struct run_row *run = e[i].row;
+        if ((run && (run->check || run->median_us > 0)) || (!run && measure_refuses(r, i, NULL)))
+            continue;
+        char *name = request_entry(r, i);
+        if (run && run->reason) {
+            char *text = xasprintf("without %s: %s", name, run->reason);
+            add_reason(row, text);
+            free(text);
+        } else {
+            str_addf(&names, "%s%s", names.len ? ", " : "", name);
+        }
+        free(name);
+    }
+    char *text = names.len ? xasprintf("without %s", str_text(&names)) : NULL;
+    if (text)
+        add_reason(row, text);
+    free(text);
+    str_free(&names);
+}
+
+/* Figures that are in doubt meet no goal. */
+static void put_goal(struct bench_row *row, double goal)
+{
+    row->goal = goal;
+    row->met =
+        xstrdup_if(met_by(row->reason ? NAN : row->ratio_lo, row->ratio_hi, goal));
 }
 
 void bench_add(struct rowset *rows, const struct suite *x, const struct suite_line *line,
@@ -164,12 +216,17 @@ void bench_add(struct rowset *rows, const struct suite *x, const struct suite_li
         put_peer(row, r, peer, &e[peer]);
     if (ours >= 0 && peer >= 0)
         put_ratio(row, &e[ours], &e[peer]);
+    if (ours >= 0)
+        put_absent(row, r, 0, nours, e);
+    put_goal(row, suite_goal(line, l2));
     put_checks(row, r, e);
     if (why)
         add_reason(row, why);
     else if (ours < 0 || (peer < 0 && nours < r->nkernels))
         add_reason(row, ours < 0 ? "none of ours has a time that passed its check"
                                  : "no peer has a time that passed its check");
+    else
+        put_absent(row, r, nours, r->nkernels, e);
 }
 
 /* ---- what is recorded ---- */
@@ -205,69 +262,256 @@ static bool is_old(const struct kernel_desc *d, const struct run_row *row)
     return strcmp(hash, row->source_hash) != 0;
 }
 
-static void recall_entry(const struct recording *rec, const struct request *r, int i,
-                         const char *shape, const char *l2, struct bench_entry *e)
+bool bench_same_device(const struct device_table *t, const char *a, const char *b)
 {
-    const struct kernel_desc *d = request_desc(r, i);
-    char params[512] = "";
-    if (d)
-        desc_params_format(d, &r->params[i], false, params, sizeof params);
-    for (size_t k = 0; k < rec->nrows; k++) {
-        const struct recorded_row *x = &rec->rows[k];
-        if (!is_entry(r, i, params, shape, l2, x->run))
-            continue;
-        const struct kept_row *kept = row_kept(x->row);
-        *e = (struct bench_entry){.row = x->run,
-                                  .us = x->samples,
-                                  .n = x->nsamples,
-                                  .command = kept ? kept->command : NULL,
-                                  .old = is_old(d, x->run)};
-    }
+    const struct device *x = NULL, *y = NULL;
+    if (!a || !b)
+        return a == b;
+    const bool known = devices_get(t, a, &x, NULL) == ST_OK && devices_get(t, b, &y, NULL) == ST_OK;
+    return known ? x == y : !strcmp(a, b);
 }
 
-int bench_recall(const struct recording *const *recs, size_t n, const struct request *r, int nours,
-                 const char *l2, struct bench_entry *e)
+/* Calls take() for the rows of entry i. */
+static void each_row(const struct recording *rec, const struct request *r, int i, const char *l2,
+                     void (*take)(void *ctx, const struct recorded_row *x), void *ctx)
 {
-    char shape[SHAPE_TEXT];
-    int found = 0;
+    char shape[SHAPE_TEXT], params[512] = "";
+    const struct kernel_desc *d = request_desc(r, i);
     shape_format(&r->problem.shape, shape, sizeof shape);
+    if (d)
+        desc_params_format(d, &r->params[i], false, params, sizeof params);
+    for (size_t k = 0; k < rec->nrows; k++)
+        if (is_entry(r, i, params, shape, l2, rec->rows[k].run))
+            take(ctx, &rec->rows[k]);
+}
+
+struct counting {
+    struct bench_devices *d;
+    const struct device_table *t;
+};
+
+static void count_device(void *ctx, const struct recorded_row *x)
+{
+    const struct counting *c = ctx;
+    struct bench_devices *d = c->d;
+    const char *name = x->run->device ? x->run->device : "?";
+    size_t i = 0;
+    while (i < d->n && !bench_same_device(c->t, d->v[i].name, name))
+        i++;
+    if (i == d->n) {
+        void *items = d->v;
+        xgrow(&items, &d->cap, d->n + 1, sizeof *d->v);
+        d->v = items;
+        d->v[d->n++] = (struct bench_device){.name = xstrdup(name)};
+    }
+    d->v[i].rows++;
+}
+
+void bench_count_devices(struct bench_devices *d, const struct device_table *t,
+                         const struct recording *const *recs, size_t n, const struct request *r,
+                         const char *l2)
+{
+    struct counting c = {d, t};
+    for (size_t k = 0; k < n; k++)
+        for (int i = 0; i < r->nkernels; i++)
+            each_row(recs[k], r, i, l2, count_device, &c);
+}
+
+struct recalling {
+    const struct bench_source *from;
+    const struct recording *rec;
+    const struct kernel_desc *desc;
+    struct bench_entry *e;
+};
+
+static void take_row(void *ctx, const struct recorded_row *x)
+{
+    const struct recalling *c = ctx;
+    const struct kept_row *kept = row_kept(x->row);
+    if (c->from->device && !bench_same_device(c->from->devices, x->run->device, c->from->device))
+        return;
+    *c->e = (struct bench_entry){.row = x->run,
+                                 .us = x->samples,
+                                 .n = x->nsamples,
+                                 .file = c->rec,
+                                 .command = kept ? kept->command : NULL,
+                                 .old = is_old(c->desc, x->run)};
+}
+
+/* Fills the entries that are empty; how many it has filled. */
+static int recall_from(const struct bench_source *from, const struct recording *rec,
+                       const struct request *r, const char *l2, struct bench_entry *e)
+{
+    int found = 0;
     for (int i = 0; i < r->nkernels; i++) {
-        e[i] = (struct bench_entry){.row = NULL};
-        for (size_t k = 0; k < n; k++)
-            recall_entry(recs[k], r, i, shape, l2, &e[i]);
-        found += i < nours && e[i].row;
+        struct recalling c = {from, rec, request_desc(r, i), &e[i]};
+        if (e[i].row)
+            continue;
+        each_row(rec, r, i, l2, take_row, &c);
+        found += e[i].row != NULL;
     }
     return found;
+}
+
+static void forget(struct bench_entry *e, int n)
+{
+    for (int i = 0; i < n; i++)
+        e[i] = (struct bench_entry){.row = NULL};
+}
+int bench_recall(const struct bench_source *from, const struct request *r, int nours,
+                 const char *l2, struct bench_entry *e)
+{
+    size_t best = 0;
+    int most = 0, found = 0;
+    for (size_t k = 0; k < from->n; k++) {
+        forget(e, r->nkernels);
+        const int n = recall_from(from, from->recs[k], r, l2, e);
+        best = n >= most && n ? k : best;
+        most = n > most ? n : most;
+    }
+    forget(e, r->nkernels);
+    if (most)
+        (void)recall_from(from, from->recs[best], r, l2, e);
+    for (size_t k = from->n; k-- > 0;)
+        (void)recall_from(from, from->recs[k], r, l2, e);
+    for (int i = 0; i < nours; i++)
+        found += e[i].row != NULL;
+    return found;
+}
+
+/* Has it been measured to the end, of today's source? */
+static bool is_settled(const struct bench_entry *e)
+{
+    const struct run_row *row = e->row;
+    const bool stopped = row && row->stopped && !strcmp(row->stopped, "cancel");
+    return row && !e->old && !stopped &&
+           (row->median_us > 0 || (row->check && !run_row_passed(row)));
 }
 
 bool bench_is_whole(const struct request *r, int nours, const struct bench_entry *e)
 {
     for (int i = 0; i < nours; i++)
-        if ((!e[i].row || e[i].old) && !measure_refuses(r, i, NULL))
+        if (!is_settled(&e[i]) && !measure_refuses(r, i, NULL))
             return false;
     return true;
 }
 
 /* ---- as text ---- */
 
-static void add_mean(struct str *out, const struct rowset *rows, size_t from, const char *l2)
+/* What rows with one state of the caches come to. */
+struct tally {
+    int n, old;            /* ratios, and of sources that have changed since */
+    double sum, lo, hi;    /* of logarithms; lo, hi: of the intervals' ends, NaN where one is not known */
+    int met, open, missed; /* goals */
+    const struct bench_row *least;
+};
+
+static void count_row(struct tally *t, const struct bench_row *row)
 {
-    double sum = 0;
-    int n = 0;
-    const struct bench_row *least = NULL;
+    t->met += row->met && !strcmp(row->met, "met");
+    t->open += row->met && !strcmp(row->met, "open");
+    t->missed += row->met && !strcmp(row->met, "missed");
+    if (!isfinite(row->ratio))
+        return;
+    t->n++;
+    t->old += row->reason && strstr(row->reason, changed) != NULL;
+    t->sum += log(row->ratio);
+    t->lo += log(row->ratio_lo);
+    t->hi += log(row->ratio_hi);
+    t->least = !t->least || row->ratio < t->least->ratio ? row : t->least;
+}
+
+static struct tally tally_of(const struct rowset *rows, size_t from, const char *all,
+                             const char *l2)
+{
+    struct tally t = {.n = 0};
     for (size_t i = from; i < rows->n; i++) {
         const struct bench_row *row = row_read(rows->rows[i]);
-        if (strcmp(row->l2, l2) != 0 || !isfinite(row->ratio))
-            continue;
-        sum += log(row->ratio);
-        n++;
-        least = !least || row->ratio < least->ratio ? row : least;
+        if (!strcmp(row->l2, l2) && (!all || str_starts(row->section, all)))
+            count_row(&t, row);
     }
-    char mean[NUMBER_BUF], low[NUMBER_BUF];
-    if (n > 1)
-        str_addf(out, "L2 %s: geometric mean %s of %d ratios, lowest %s at %s\n", l2,
-                 number_fmt(mean, exp(sum / n), 3), n, number_fmt(low, least->ratio, 3),
-                 least->asked);
+    return t;
+}
+
+/* "5 met, 1 open, 1 missed". */
+static void add_counts(struct str *out, const struct tally *t)
+{
+    const struct {
+        int n;
+        const char *word;
+    } parts[] = {{t->met, "met"}, {t->open, "open"}, {t->missed, "missed"}};
+    const char *before = "; goals: ";
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i].n) {
+            str_addf(out, "%s%d %s", before, parts[i].n, parts[i].word);
+            before = ", ";
+        }
+}
+
+/* `who`: "" or what is before the state of the caches; `where`: the least one's section is told, too. */
+static void add_mean(struct str *out, const struct tally *t, const char *who, const char *l2,
+                     double asked, bool where)
+{
+    char mean[NUMBER_BUF], low[NUMBER_BUF], goal[NUMBER_BUF];
+    if (t->n < 2)
+        return;
+    const char *met =
+        met_by(t->old ? NAN : exp(t->lo / t->n), exp(t->hi / t->n), asked);
+    str_addf(out, "%sL2 %s: geometric mean %s of %d ratios", who, l2,
+             number_fmt(mean, exp(t->sum / t->n), 3), t->n);
+    if (met)
+        str_addf(out, " (asked %s: %s)", number_fmt(goal, asked, 3), met);
+    str_addf(out, ", lowest %s at %s%s%s", number_fmt(low, t->least->ratio, 3),
+             where ? t->least->section : "", where ? ": " : "", t->least->asked);
+    add_counts(out, t);
+    if (t->old)
+        str_addf(out, "; %d of them of sources that have changed since", t->old);
+    str_addc(out, '\n');
+}
+
+/* The suite's first line of a section. */
+static const struct suite_line *line_of(const struct suite *x, const char *section)
+{
+    size_t i = 0;
+    while (i < x->n && strcmp(x->lines[i].section, section) != 0)
+        i++;
+    return i < x->n ? &x->lines[i] : NULL;
+}
+
+static void add_means(struct str *out, const struct suite *x, const struct rowset *rows,
+                      size_t from, const char *section)
+{
+    static const char *const caches[] = {"cold", "hot"};
+    const struct suite_line *line = line_of(x, section);
+    for (int i = 0; i < 2; i++) {
+        const struct tally t = tally_of(rows, from, NULL, caches[i]);
+        add_mean(out, &t, "", caches[i], line && !line->all ? line->mean : NAN, false);
+    }
+}
+
+/* Is line i the first that has its mean in common with these words? */
+static bool is_first_of(const struct suite *x, size_t i)
+{
+    const char *all = x->lines[i].all;
+    for (size_t k = 0; all && k < i; k++)
+        if (x->lines[k].all && !strcmp(x->lines[k].all, all))
+            return false;
+    return all != NULL;
+}
+
+void bench_totals(struct cmd_call *c, const struct suite *x, const struct rowset *rows, int width)
+{
+    static const char *const caches[] = {"cold", "hot"};
+    const size_t at = c->out->len;
+    for (size_t i = 0; i < x->n; i++)
+        for (int k = 0; k < 2 && is_first_of(x, i); k++) {
+            const struct suite_line *line = &x->lines[i];
+            const struct tally t = tally_of(rows, 0, line->all, caches[k]);
+            char *who = xasprintf("%s%s, ", c->out->len == at && rows->n ? "\n" : "", line->all);
+            add_mean(c->out, &t, who, caches[k], line->mean, true);
+            free(who);
+        }
+    lines_wrap(c->out, at, width);
 }
 
 /* Is there an earlier row of rows from..i with this reason? */
@@ -279,6 +523,15 @@ static bool told(const struct rowset *rows, size_t from, size_t i, const char *r
     return false;
 }
 
+/* Have all rows this reason? */
+static bool of_all(const struct rowset *rows, size_t from, const char *reason)
+{
+    for (size_t i = from; i < rows->n; i++)
+        if (!row_is(rows->rows[i], "reason", reason))
+            return false;
+    return rows->n > from + 1;
+}
+
 /* "S=64 cold and hot, S=128 hot: the kernel's source has changed since", a line for each reason. */
 static void add_reasons(struct str *out, const struct rowset *rows, size_t from)
 {
@@ -287,6 +540,10 @@ static void add_reasons(struct str *out, const struct rowset *rows, size_t from)
         const char *last = "";
         if (!row->reason || told(rows, from, i, row->reason))
             continue;
+        if (of_all(rows, from, row->reason)) {
+            str_addf(out, "all: %s\n", row->reason);
+            return;
+        }
         for (size_t k = i; k < rows->n; k++) {
             const struct bench_row *x = row_read(rows->rows[k]);
             if (!x->reason || strcmp(x->reason, row->reason) != 0)
@@ -329,7 +586,8 @@ static void add_origin(struct str *out, const struct rowset *rows, size_t from)
                  strcmp(first, last) ? last : "");
 }
 
-void bench_section(struct session *s, struct cmd_call *c, const struct rowset *rows, size_t from)
+void bench_section(struct session *s, struct cmd_call *c, const struct suite *x,
+                   const struct rowset *rows, size_t from)
 {
     struct rowset part = {.type = rows->type};
     if (from >= rows->n)
@@ -344,8 +602,7 @@ void bench_section(struct session *s, struct cmd_call *c, const struct rowset *r
         str_addc(c->out, '\n');
     rows_show(s, c->out, &part, &bench_columns, call_format(c), call_width(s, c));
     const size_t at = c->out->len;
-    add_mean(c->out, rows, from, "cold");
-    add_mean(c->out, rows, from, "hot");
+    add_means(c->out, x, rows, from, first->section);
     add_reasons(c->out, rows, from);
     lines_wrap(c->out, at, call_width(s, c));
     rowset_clear(&part);
@@ -364,9 +621,10 @@ static size_t add_recorded_line(struct session *s, const struct suite *x,
     size_t found = 0;
     if (suite_request(s, line, NULL, REQUEST_PLAN, &r, &nours, NULL))
         return 0;
+    const struct bench_source from = {&rec, 1, s->services.devices, NULL};
     struct bench_entry *e = xcalloc((size_t)r.nkernels + 1, sizeof *e);
     for (int i = 0; i < 2; i++)
-        if (bench_recall(&rec, 1, &r, nours, caches[i], e)) {
+        if (bench_recall(&from, &r, nours, caches[i], e)) {
             bench_add(rows, x, line, &r, nours, caches[i], e, NULL);
             for (int k = 0; k < r.nkernels; k++)
                 found += e[k].row != NULL;
@@ -376,7 +634,8 @@ static size_t add_recorded_line(struct session *s, const struct suite *x,
     return found;
 }
 
-static void show_sections(struct session *s, struct cmd_call *c, const struct rowset *rows)
+static void show_sections(struct session *s, struct cmd_call *c, const struct suite *x,
+                          const struct rowset *rows)
 {
     struct rowset part = {.type = rows->type};
     for (size_t i = 0; i < rows->n; i++) {
@@ -385,9 +644,10 @@ static void show_sections(struct session *s, struct cmd_call *c, const struct ro
         rowset_share(&part, rows->rows[i]);
         if (next && !strcmp(next->section, row->section))
             continue;
-        bench_section(s, c, &part, 0);
+        bench_section(s, c, x, &part, 0);
         rowset_clear(&part);
     }
+    bench_totals(c, x, rows, call_width(s, c));
 }
 
 bool bench_of_recording(struct session *s, struct cmd_call *c, const struct recording *rec)
@@ -403,7 +663,7 @@ bool bench_of_recording(struct session *s, struct cmd_call *c, const struct reco
             found += add_recorded_line(s, &x, &x.lines[k], rec, &rows);
         const bool most = 2 * found > rec->nrows;
         if (most)
-            show_sections(s, c, &rows);
+            show_sections(s, c, &x, &rows);
         rowset_clear(&rows);
         suite_clear(&x);
         if (most)

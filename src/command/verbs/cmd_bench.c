@@ -30,6 +30,7 @@ struct bench {
     const struct recording **recs; /* rows are taken from these */
     size_t nrecs;
     struct recording *own; /* what the file of into= had; among recs */
+    char *device;          /* rows are of this one; NULL: of any */
     bool measures, no_store;
     double began, seconds;
     struct rowset rows;
@@ -107,7 +108,8 @@ static void do_line(struct bench *b, size_t i, const char *l2)
 {
     const struct request *r = &b->requests[i];
     struct bench_entry *e = xcalloc((size_t)r->nkernels + 1, sizeof *e);
-    const int found = bench_recall(b->recs, b->nrecs, r, b->nours[i], l2, e);
+    const struct bench_source from = {b->recs, b->nrecs, b->s->services.devices, b->device};
+    const int found = bench_recall(&from, r, b->nours[i], l2, e);
     const bool enough = found && (!b->measures || bench_is_whole(r, b->nours[i], e));
     if (!enough && b->measures && !time_is_over(b)) {
         measure_line(b, i, l2);
@@ -126,7 +128,7 @@ static void end_section(struct bench *b, size_t i)
     const bool last = i + 1 == x->n || strcmp(x->lines[i].section, x->lines[i + 1].section) != 0;
     if (!last || (f != FORMAT_TEXT && f != FORMAT_MD))
         return;
-    bench_section(b->s, b->c, &b->rows, b->shown);
+    bench_section(b->s, b->c, x, &b->rows, b->shown);
     call_flush(b->s, b->c);
     b->shown = b->rows.n;
 }
@@ -148,6 +150,8 @@ static void do_lines(struct bench *b)
             do_caches(b, i);
         end_section(b, i);
     }
+    if (call_format(b->c) == FORMAT_TEXT || call_format(b->c) == FORMAT_MD)
+        bench_totals(b->c, &b->suite, &b->rows, call_width(b->s, b->c));
 }
 
 /* ---- what is asked ---- */
@@ -158,6 +162,20 @@ static bool can_measure(const struct session *s, const struct cmd_call *c)
     const struct options *o = &s->settings.options;
     return o->backend || o->host || call_peek(c, "backend", NULL) || call_peek(c, "host", NULL) ||
            backend_gpu_is_here();
+}
+
+/* Does the line have any of "TEXT|TEXT" in its words? NULL: every line has. */
+static bool is_meant(const struct suite_line *l, const char *only)
+{
+    if (!only)
+        return true;
+    char *copy = xstrdup(only), *rest = copy, *text;
+    bool found = false;
+    while ((text = strsep(&rest, "|")))
+        found = found || text_contains(l->section, text) || text_contains(l->shape, text) ||
+                text_contains(l->with, text);
+    free(copy);
+    return found;
 }
 
 static enum status make_requests(struct bench *b, const char *only, struct err *err)
@@ -172,8 +190,7 @@ static enum status make_requests(struct bench *b, const char *only, struct err *
     for (size_t i = 0; i < x->n && !st; i++) {
         const struct suite_line *l = &x->lines[i];
         st = suite_request(b->s, l, b->c, flags, &b->requests[i], &b->nours[i], err);
-        const bool wanted = !only || text_contains(l->section, only) ||
-                            text_contains(l->shape, only) || text_contains(l->with, only);
+        const bool wanted = is_meant(l, only);
         meant += wanted && !st;
         if (!wanted && !st)
             request_clear(&b->requests[i]);
@@ -216,6 +233,57 @@ static void take_all(struct bench *b)
     }
 }
 
+static void count_line(struct bench *b, size_t i, struct bench_devices *d)
+{
+    static const char *const caches[] = {"cold", "hot"};
+    for (int k = 0; k < 2 && b->requests[i].nkernels; k++)
+        bench_count_devices(d, b->s->services.devices, b->recs, b->nrecs, &b->requests[i],
+                            caches[k]);
+}
+
+/* The device that is asked for, or that which most rows are of; what is recorded of others is told. */
+static void choose_device(struct bench *b, const char *asked)
+{
+    struct bench_devices d = {0};
+    size_t best = 0, others = 0;
+    for (size_t i = 0; i < b->suite.n; i++)
+        count_line(b, i, &d);
+    for (size_t i = 1; i < d.n; i++)
+        best = d.v[i].rows > d.v[best].rows ? i : best;
+    b->device = asked ? xstrdup(asked) : d.n ? xstrdup(d.v[best].name) : NULL;
+    for (size_t i = 0; i < d.n; i++)
+        if (!bench_same_device(b->s->services.devices, d.v[i].name, b->device)) {
+            char *name = sanitize_line(d.v[i].name);
+            others++;
+            session_note(b->s, "%zu rows of %s are of %s, and not shown: gpu= takes them",
+                         d.v[i].rows, b->suite.name, name);
+            free(name);
+        }
+    for (size_t i = 0; i < d.n; i++)
+        free(d.v[i].name);
+    free(d.v);
+}
+
+/* Rows of another GPU are no part of what is measured here. */
+static enum status check_own(const struct bench *b, const char *path, struct err *err)
+{
+    const struct device *here = session_gpu(b->s, NULL, NULL);
+    if (!b->own || !here || !session_gpu_is_here(b->s, here))
+        return ST_OK;
+    for (size_t i = 0; i < b->own->nrows; i++) {
+        const struct run_row *row = b->own->rows[i].run;
+        if (backend_is_gpu(row->backend) && row->device &&
+            !bench_same_device(b->s->services.devices, row->device, here->name)) {
+            char *device = sanitize_line(row->device);
+            err_set(err, ST_USAGE, "%s has rows of %s, and the GPU here is %s: name another file",
+                    path, device, here->name);
+            free(device);
+            return ST_USAGE;
+        }
+    }
+    return ST_OK;
+}
+
 /* Goes on behind what the file has. */
 static enum status open_into(struct bench *b, const char *path, int samples, struct err *err)
 {
@@ -226,6 +294,8 @@ static enum status open_into(struct bench *b, const char *path, int samples, str
         return err_set(err, ST_USAGE, "recording is off in this restricted session");
     enum status st = there ? recording_read(path, &b->own, err) : ST_OK;
     if (!st)
+        st = check_own(b, path, err);
+    if (!st)
         st = recorder_open(path, there ? RECORDER_APPEND : RECORDER_NEW, samples,
                            &b->s->rows.recorder, err);
     if (!st && b->own)
@@ -234,7 +304,7 @@ static enum status open_into(struct bench *b, const char *path, int samples, str
 }
 
 struct asked {
-    const char *only, *into;
+    const char *only, *into, *gpu;
     double seconds;
     int64_t samples;
 };
@@ -244,6 +314,7 @@ static enum status read_call(struct cmd_call *c, struct asked *a, struct err *er
     const char *seconds = call_key(c, "seconds"), *samples = call_key(c, "samples");
     *a = (struct asked){.only = call_key(c, "only"),
                         .into = call_key(c, "into"),
+                        .gpu = call_key(c, "gpu"),
                         .seconds = INFINITY,
                         .samples = 12};
     (void)call_format(c);
@@ -306,6 +377,7 @@ static void bench_clear(struct bench *b)
     free(b->requests);
     free(b->nours);
     free(b->recs);
+    free(b->device);
     rowset_clear(&b->rows);
     recording_free(b->own);
     suite_clear(&b->suite);
@@ -322,11 +394,15 @@ static enum status run_suite(struct bench *b, struct err *err)
         return call_mark(c, st, c->words[0].at, (int)strlen(c->words[0].text), err);
     b->seconds = a.seconds;
     b->no_store = call_option(c, "no-store") != NULL;
-    b->measures = c->nwords < 2 && can_measure(b->s, c);
+    b->measures = c->nwords < 2 && !a.gpu && can_measure(b->s, c);
+    const struct device *gpu;
+    if (a.gpu && (st = devices_get(b->s->services.devices, a.gpu, &gpu, err)))
+        return call_mark_key(c, "gpu", st, err);
     st = make_requests(b, a.only, err);
     if (!st && a.into && !b->measures)
         st = err_set(err, ST_USAGE,
-                     c->nwords > 1 ? "into= is for what is measured, not for what is recorded"
+                     c->nwords > 1 || a.gpu
+                         ? "into= is for what is measured, not for what is recorded"
                                    : "into= needs a GPU, or a backend= that is here");
     if (!st)
         st = call_finish(b->s, c, err);
@@ -334,6 +410,8 @@ static enum status run_suite(struct bench *b, struct err *err)
         st = take_named(b, err);
     if (!st && !b->measures && c->nwords < 2)
         take_all(b);
+    if (!st && !b->measures)
+        choose_device(b, a.gpu);
     if (!st && a.into)
         st = open_into(b, a.into, (int)a.samples, err);
     if (st)
@@ -405,7 +483,8 @@ static const char *const suite_words[] = {"limit", NULL};
 static const struct cmd_key bench_keys[] = {
     {"into", "a recording that the rows go to; what it has already is not measured again", NULL},
     {"seconds", "begin no comparison after this time", NULL},
-    {"only", "the lines that have this text in their section or shape", NULL},
+    {"gpu", "rows of this GPU, of what is recorded; without it those of the GPU that has most", NULL},
+    {"only", "the lines that have this text in their section or shape; A|B: either", NULL},
     {"--no-store", "do not keep the results", NULL},
     {"samples", "with into=: keep at most this many samples of each row, 12 by default", NULL},
     {0},
@@ -419,24 +498,27 @@ const struct cmd_entry cmd_bench = {
     .help =
         "At each shape of the suite, with each state of the caches, our kernels and the others\n"
         "take turns in one comparison. A row has the fastest of each side that passed its check,\n"
-        "the others' time over ours (above 1 ours is faster) with its 95 % interval, the SM clock\n"
-        "and how many checks passed; below a section stands the geometric mean. Without a suite\n"
-        "it lists them.\n"
+        "the others' time over ours (above 1 ours is faster) with its 95 % interval, what the\n"
+        "suite asks of it, the SM clock and how many checks passed; below a section stands the\n"
+        "geometric mean. A goal is met where the whole interval reaches it, missed where none of\n"
+        "it does, and else open: then more samples tell (time=1), or the lines below say what is\n"
+        "not known. Without a suite it lists them.\n"
         "\n"
         "into=FILE keeps every row as it comes, and the same line goes on where it was stopped:\n"
         "what the file has of today's sources is not measured again. With recordings behind the\n"
-        "suite, or where there is no GPU and no backend= is named, the table is made of what they\n"
-        "have; a kernel whose source has changed since is told.\n"
+        "suite, or with gpu=, or where there is no GPU and no backend= is named, the table is made\n"
+        "of what they have, of one GPU; a kernel whose source has changed since is told.\n"
         "\n"
         "A suite of your own is a file of lines: \"title WORDS\", \"section WORDS\", \"with "
         "WORDS\"\n"
-        "(parts of all shapes below, options), \"ours K,K\", \"peers K,K\", and a shape on every\n"
-        "other line; \"#\" begins a comment.\n"
+        "(parts of all shapes below, options), \"ours K,K\", \"peers K,K\", \"goal X [cold|hot]\" of\n"
+        "the ratios below, \"mean X [WORDS]\" of the section's geometric mean or that of all whose\n"
+        "names begin so, and a shape on every other line; \"#\" begins a comment.\n"
         "\n"
         "  bench limit\n"
         "  bench limit into=limit.rec seconds=180\n"
         "  bench limit only=Decode time=0.4 l2=cold\n"
-        "  bench limit h200 --md\n"
+        "  bench limit gpu=H200 --md\n"
         "  bench ./mine.suite backend=cpu\n",
     .arg = ARG_WORD,
     .first = suite_words,
