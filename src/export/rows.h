@@ -22,6 +22,8 @@ struct column {
     bool varies;   /* leave it out of a text table when all rows agree */
     bool wrap;     /* the last column: what is too long for it goes on below, nothing is cut */
     bool map;      /* a character for each of something, '.' among them: what is cut ends with '>' */
+    bool whole;    /* what tells rows apart: it is cut after all others */
+    bool pair;     /* it goes with the column before it */
     int drop; /* columns of the highest number go first when a text table is too wide; 0: never */
 };
 

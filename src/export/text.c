@@ -43,24 +43,37 @@ static void drop_column(struct table *t, size_t c)
     memmove(t->width + c, t->width + c + 1, (t->ncols - c) * sizeof *t->width);
 }
 
+/* The widest text that may be cut further, of those that are whole or of the others; t->ncols: none. */
+static size_t widest_text(const struct table *t, bool whole)
+{
+    enum { TEXT_MIN = 12 };
+    size_t widest = t->ncols;
+    for (size_t c = 0; c < t->ncols; c++)
+        if (t->cols[c]->left && t->cols[c]->whole == whole && t->width[c] > TEXT_MIN &&
+            (widest == t->ncols || t->width[c] > t->width[widest]))
+            widest = c;
+    return widest;
+}
+
 /* Makes the table fit: first the columns that say so go, then the widest text is cut. */
 static void fit(struct table *t, int width)
 {
-    enum { TEXT_MIN = 12 };
     while (width > 0 && table_width(t) > width) {
-        size_t drop = 0, widest = 0;
-        for (size_t c = 1; c < t->ncols; c++) {
+        size_t drop = 0, widest = widest_text(t, false);
+        for (size_t c = 1; c < t->ncols; c++)
             if (t->cols[c]->drop > t->cols[drop]->drop)
                 drop = c;
-            if (t->cols[c]->left && t->width[c] > t->width[widest])
-                widest = c;
-        }
-        if (t->cols[drop]->drop)
+        if (t->cols[drop]->drop) {
             drop_column(t, drop);
-        else if (t->width[widest] > TEXT_MIN && t->cols[widest]->left)
-            t->width[widest]--;
-        else
+            if (drop < t->ncols && t->cols[drop]->pair)
+                drop_column(t, drop);
+            continue;
+        }
+        if (widest == t->ncols)
+            widest = widest_text(t, true);
+        if (widest == t->ncols)
             return;
+        t->width[widest]--;
     }
 }
 

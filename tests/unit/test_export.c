@@ -1471,8 +1471,39 @@ static void test_lost(void)
     json_decref(rows);
 }
 
+/* What tells rows apart is cut last; two columns that mean nothing without each other go together. */
+static void test_whole_and_pair(void)
+{
+    static const struct column cols[] = {
+        {.field = "shape", .title = "shape", .left = true, .whole = true},
+        {.field = "kernel", .title = "kernel", .left = true},
+        {.field = "from", .title = "from here on", .drop = 1},
+        {.field = "to", .title = "to there", .pair = true},
+        {.field = "time", .title = "time"},
+        {0},
+    };
+    json_t *rows = json_pack("[{s:s, s:s, s:i, s:i, s:i}]", "shape", "B=32 S=512 causal", "kernel",
+                             "a kernel with a long name", "from", 1, "to", 2, "time", 3);
+    struct rowset set = {0};
+    rowset_add_json(&set, rows);
+    static const struct {
+        int width, lost;
+        const char *first;
+    } cases[] = {{76, 0, NULL}, {70, 2, "from"}, {40, 3, "kernel"}, {34, 4, "shape"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct texts lost = rows_lost(&set, cols, cases[i].width);
+        CU_ASSERT_EQUAL(lost.n, (size_t)cases[i].lost);
+        if (cases[i].first)
+            CU_ASSERT_STRING_EQUAL(lost.v[0], cases[i].first);
+        texts_clear(&lost);
+    }
+    rowset_clear(&set);
+    json_decref(rows);
+}
+
 static const struct tap_test tests[] = {
     {"a narrow table: what is left out and cut", test_lost},
+    {"what tells rows apart is cut last, pairs go together", test_whole_and_pair},
     {"the checker of this test finds what is wrong", test_checker},
     {"rows of one kernel are told apart", test_apart},
     {"a table is drawn as what suits it", test_choice},
