@@ -28,7 +28,7 @@ is "  with its origin" says "$out" '^Prefill, D=128, 16k tokens \| recorded \| N
 is "  clocks and checks" says "$out" '^B=4 S=4k +cold +fa3_[a-z]+ .* 1[0-9]{3} .* ([0-9]+) of \1$'
 is "  and means" says "$out" '^L2 cold: geometric mean [0-9.]+ of [0-9]+ ratios, lowest [0-9.]+ at B='
 is "  and what was asked beside what was reached" says "$out" '^shape +L2 +ours +us +best peer +us +ratio +from +to +asked +goal'
-is "  of all sections that have a mean in common" says "$out" '^Prefill, L2 cold: geometric mean [0-9.]+ of 24 ratios \(asked 1: (met|open|missed)\), lowest [0-9.]+ at Prefill, D='
+is "  of all sections that have a mean in common" says "$out" '^Prefill, L2 cold: geometric mean [0-9.]+ of ([0-9]+ of )?24 ratios \(asked 1: (met|open|missed)\), lowest [0-9.]+ at Prefill, D='
 run bench limit gpu=H200 only=D=64
 is "gpu= names whose rows are shown" says "$out" '^Prefill, D=64, 16k tokens \| recorded \| NVIDIA H200 \|'
 run bench limit 'only=D=64, 16k|D=256, 16k'
@@ -106,6 +106,8 @@ is "  nor of other caches, nor in the next section" says "$out" '^S=56 +hot +nai
 is "goals are counted" says "$out" '^L2 hot: geometric mean [0-9.]+ of 3 ratios, lowest [0-9.]+ at S=.*; goals: 1 met, 1 missed$'
 is "  a section's mean has one" says "$out" '^L2 hot: geometric mean [0-9.]+ of 2 ratios \(asked 0\.0001[0-9]*: met\), lowest'
 is "  and all that begin alike" says "$out" '^F, L2 hot: geometric mean [0-9.]+ of 5 ratios \(asked 1000: missed\), lowest [0-9.]+ at Far'
+run bench ./goals.suite backend=cpu goals.rec only=Farther
+is "a mean of a part meets nothing, and says of how many" says "$out" '^F, L2 hot: geometric mean [0-9.]+ of 2 of 5 ratios \(asked 1000: open\)'
 run bench ./goals.suite backend=cpu goals.rec --json
 is "as JSON" says "$(printf '%s' "$out" | tr -d '\n')" '"goal":0.001,"met":"met".*"goal":1000[.0]*,"met":"missed".*"goal":null,"met":null'
 "$srcdir/tools/thin-recording" goals.rec

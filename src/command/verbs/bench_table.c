@@ -401,6 +401,7 @@ bool bench_is_whole(const struct request *r, int nours, const struct bench_entry
 /* What rows with one state of the caches come to. */
 struct tally {
     int n, old;            /* ratios, and of sources that have changed since */
+    int wanted;            /* ratios that the suite has with it */
     double sum, lo, hi;    /* of logarithms; lo, hi: of the intervals' ends, NaN where one is not known */
     int met, open, missed; /* goals */
     const struct bench_row *least;
@@ -419,6 +420,26 @@ static void count_row(struct tally *t, const struct bench_row *row)
     t->lo += log(row->ratio_lo);
     t->hi += log(row->ratio_hi);
     t->least = !t->least || row->ratio < t->least->ratio ? row : t->least;
+}
+
+/* Does the suite have the line with this state of the caches? */
+static bool has_cache(const struct suite_line *line, const char *l2)
+{
+    const char *word = strstr(line->with, "l2=");
+    word = word ? word + strlen("l2=") : "cold";
+    return str_starts(word, "both") || str_starts(word, l2);
+}
+
+/* Lines of the sections that are called `name`, or, where `begins`, begin so. */
+static int count_lines(const struct suite *x, const char *name, bool begins, const char *l2)
+{
+    int n = 0;
+    for (size_t i = 0; i < x->n; i++) {
+        const char *section = x->lines[i].section;
+        n += (begins ? str_starts(section, name) : !strcmp(section, name)) &&
+             has_cache(&x->lines[i], l2);
+    }
+    return n;
 }
 
 static struct tally tally_of(const struct rowset *rows, size_t from, const char *all,
@@ -455,10 +476,14 @@ static void add_mean(struct str *out, const struct tally *t, const char *who, co
     char mean[NUMBER_BUF], low[NUMBER_BUF], goal[NUMBER_BUF];
     if (t->n < 2)
         return;
+    const bool part = t->n < t->wanted; /* the goal is of all */
     const char *met =
-        met_by(t->old ? NAN : exp(t->lo / t->n), exp(t->hi / t->n), asked);
-    str_addf(out, "%sL2 %s: geometric mean %s of %d ratios", who, l2,
+        met_by(t->old || part ? NAN : exp(t->lo / t->n), exp(t->hi / t->n), asked);
+    str_addf(out, "%sL2 %s: geometric mean %s of %d", who, l2,
              number_fmt(mean, exp(t->sum / t->n), 3), t->n);
+    if (part)
+        str_addf(out, " of %d", t->wanted);
+    str_add(out, " ratios");
     if (met)
         str_addf(out, " (asked %s: %s)", number_fmt(goal, asked, 3), met);
     str_addf(out, ", lowest %s at %s%s%s", number_fmt(low, t->least->ratio, 3),
@@ -484,7 +509,8 @@ static void add_means(struct str *out, const struct suite *x, const struct rowse
     static const char *const caches[] = {"cold", "hot"};
     const struct suite_line *line = line_of(x, section);
     for (int i = 0; i < 2; i++) {
-        const struct tally t = tally_of(rows, from, NULL, caches[i]);
+        struct tally t = tally_of(rows, from, NULL, caches[i]);
+        t.wanted = count_lines(x, section, false, caches[i]);
         add_mean(out, &t, "", caches[i], line && !line->all ? line->mean : NAN, false);
     }
 }
@@ -506,7 +532,8 @@ void bench_totals(struct cmd_call *c, const struct suite *x, const struct rowset
     for (size_t i = 0; i < x->n; i++)
         for (int k = 0; k < 2 && is_first_of(x, i); k++) {
             const struct suite_line *line = &x->lines[i];
-            const struct tally t = tally_of(rows, 0, line->all, caches[k]);
+            struct tally t = tally_of(rows, 0, line->all, caches[k]);
+            t.wanted = count_lines(x, line->all, true, caches[k]);
             char *who = xasprintf("%s%s, ", c->out->len == at && rows->n ? "\n" : "", line->all);
             add_mean(c->out, &t, who, caches[k], line->mean, true);
             free(who);
