@@ -585,8 +585,8 @@ static void compare_block(void *ctx, int64_t block, int thread)
     (void)thread;
     for (size_t i = from; i < end; i += PAIR_CHUNK) {
         const size_t n = end - i < PAIR_CHUNK ? end - i : PAIR_CHUNK;
-        p->max[block] = larger(
-            p->max[block], chunk_difference(p->dtype, p->a + i * size, p->b + i * size, n));
+        p->max[block] =
+            larger(p->max[block], chunk_difference(p->dtype, p->a + i * size, p->b + i * size, n));
     }
 }
 

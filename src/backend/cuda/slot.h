@@ -62,9 +62,9 @@ struct slot {
     struct room {
         char *at;
         size_t bytes;
-    } rooms[4]; /* for such a row: of q, o, k, v */
-    uint64_t spots;            /* state of the random numbers behind that */
-    cu_graph_exec graph;       /* of `graph_repeat` runs; NULL: none yet */
+    } rooms[4];          /* for such a row: of q, o, k, v */
+    uint64_t spots;      /* state of the random numbers behind that */
+    cu_graph_exec graph; /* of `graph_repeat` runs; NULL: none yet */
     int graph_repeat;
     int commands;                 /* that one run queues */
     const struct cuda_peer *peer; /* a library does the work, or most of it; NULL: none */

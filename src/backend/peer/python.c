@@ -26,7 +26,8 @@
 static const double load_s = 100, run_s = 600;
 
 enum { PARTS = 4, WITNESSED = 64 };
-static const size_t kept_bytes = (size_t)1 << 30; /* memory that waits for the next problem, at most */
+static const size_t kept_bytes = (size_t)1
+                                 << 30; /* memory that waits for the next problem, at most */
 
 /* A tensor within the shared memory. */
 struct part {
@@ -56,9 +57,9 @@ struct pythons {
     struct child *children;
     struct python_slot *slots;
     int next_id;
-    bool present; /* the problem's inputs are in the memory */
+    bool present;                      /* the problem's inputs are in the memory */
     const struct python_slot *fetched; /* whose last output is there, on a GPU; NULL: nobody's */
-    int memfd;    /* -1: none */
+    int memfd;                         /* -1: none */
     char *map;
     size_t room, bytes;       /* of the memory, and of it the problem's */
     struct part parts[PARTS]; /* q k v o */
@@ -299,7 +300,8 @@ static enum status need_child(struct pythons *p, const char *name, struct child 
         return ST_OK;
     json_t *answer;
     p->fetched = NULL;
-    poison(p); /* what a GPU's child takes for unwritten; another's output may have been fetched there */
+    poison(
+        p); /* what a GPU's child takes for unwritten; another's output may have been fetched there */
     enum status st = python_ask(c, name, problem_json(p), p->memfd, load_s, &answer, err);
     json_decref(answer);
     c->opened = st == ST_OK;
@@ -604,8 +606,7 @@ static bool row_is_right(const struct python_slot *s)
     struct spot spot = spot_of_row(shape, p->map + p->parts[0].at, p->map + p->parts[1].at,
                                    p->map + p->parts[2].at, p->map + p->parts[3].at, (int64_t)row);
     const size_t query = (size_t)spot.D * size,
-                 keys =
-                     spot.keys ? (size_t)((spot.keys - 1) * spot.k_stride + spot.D) * size : 0;
+                 keys = spot.keys ? (size_t)((spot.keys - 1) * spot.k_stride + spot.D) * size : 0;
     spot.q = input_of_sample(s, TENSOR_Q, spot.q, query, &room[TENSOR_Q]);
     spot.k = input_of_sample(s, TENSOR_K, spot.k, keys, &room[TENSOR_K]);
     spot.v = input_of_sample(s, TENSOR_V, spot.v, keys, &room[TENSOR_V]);

@@ -94,7 +94,8 @@ static enum status take_goal(struct suite_line *now, const char *text, struct er
     if (st)
         return st;
     if (*which && strcmp(which, "cold") != 0 && strcmp(which, "hot") != 0)
-        return err_set(err, ST_USAGE, "goal %s: behind the ratio stands cold, hot or nothing", text);
+        return err_set(err, ST_USAGE, "goal %s: behind the ratio stands cold, hot or nothing",
+                       text);
     if (strcmp(which, "hot") != 0)
         now->goals[0] = goal;
     if (strcmp(which, "cold") != 0)

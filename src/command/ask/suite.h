@@ -23,7 +23,8 @@ struct suite_line {
     char *shape;                         /* as it stands there */
     double goals[2];                     /* of its ratio, cold and hot; NaN: none */
     double mean;                         /* of the geometric mean; NaN: none is asked */
-    char *all; /* with what the names of sections begin that have it in common; NULL: its own alone */
+    char *
+        all; /* with what the names of sections begin that have it in common; NULL: its own alone */
 };
 struct suite {
     char *name, *title;

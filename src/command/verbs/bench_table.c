@@ -142,7 +142,7 @@ static void put_peer(struct bench_row *row, const struct request *r, int i,
 /* "met", "missed", "open"; NULL: nothing is asked. */
 static const char *met_by(double lo, double hi, double goal)
 {
-    return isnan(goal)                            ? NULL
+    return isnan(goal)                              ? NULL
            : isnan(lo) || (lo < goal && hi >= goal) ? "open"
            : lo >= goal                             ? "met"
                                                     : "missed";
@@ -193,8 +193,7 @@ static void put_absent(struct bench_row *row, const struct request *r, int from,
 static void put_goal(struct bench_row *row, double goal)
 {
     row->goal = goal;
-    row->met =
-        xstrdup_if(met_by(row->reason ? NAN : row->ratio_lo, row->ratio_hi, goal));
+    row->met = xstrdup_if(met_by(row->reason ? NAN : row->ratio_lo, row->ratio_hi, goal));
 }
 
 void bench_add(struct rowset *rows, const struct suite *x, const struct suite_line *line,
@@ -400,9 +399,10 @@ bool bench_is_whole(const struct request *r, int nours, const struct bench_entry
 
 /* What rows with one state of the caches come to. */
 struct tally {
-    int n, old;            /* ratios, and of sources that have changed since */
-    int wanted;            /* ratios that the suite has with it */
-    double sum, lo, hi;    /* of logarithms; lo, hi: of the intervals' ends, NaN where one is not known */
+    int n, old; /* ratios, and of sources that have changed since */
+    int wanted; /* ratios that the suite has with it */
+    double sum, lo,
+        hi; /* of logarithms; lo, hi: of the intervals' ends, NaN where one is not known */
     int met, open, missed; /* goals */
     const struct bench_row *least;
 };
@@ -477,8 +477,7 @@ static void add_mean(struct str *out, const struct tally *t, const char *who, co
     if (t->n < 2)
         return;
     const bool part = t->n < t->wanted; /* the goal is of all */
-    const char *met =
-        met_by(t->old || part ? NAN : exp(t->lo / t->n), exp(t->hi / t->n), asked);
+    const char *met = met_by(t->old || part ? NAN : exp(t->lo / t->n), exp(t->hi / t->n), asked);
     str_addf(out, "%sL2 %s: geometric mean %s of %d", who, l2,
              number_fmt(mean, exp(t->sum / t->n), 3), t->n);
     if (part)

@@ -403,7 +403,7 @@ static enum status run_suite(struct bench *b, struct err *err)
         st = err_set(err, ST_USAGE,
                      c->nwords > 1 || a.gpu
                          ? "into= is for what is measured, not for what is recorded"
-                                   : "into= needs a GPU, or a backend= that is here");
+                         : "into= needs a GPU, or a backend= that is here");
     if (!st)
         st = call_finish(b->s, c, err);
     if (!st)
@@ -483,7 +483,8 @@ static const char *const suite_words[] = {"limit", NULL};
 static const struct cmd_key bench_keys[] = {
     {"into", "a recording that the rows go to; what it has already is not measured again", NULL},
     {"seconds", "begin no comparison after this time", NULL},
-    {"gpu", "rows of this GPU, of what is recorded; without it those of the GPU that has most", NULL},
+    {"gpu", "rows of this GPU, of what is recorded; without it those of the GPU that has most",
+     NULL},
     {"only", "the lines that have this text in their section or shape; A|B: either", NULL},
     {"--no-store", "do not keep the results", NULL},
     {"samples", "with into=: keep at most this many samples of each row, 12 by default", NULL},
@@ -506,13 +507,16 @@ const struct cmd_entry cmd_bench = {
         "\n"
         "into=FILE keeps every row as it comes, and the same line goes on where it was stopped:\n"
         "what the file has of today's sources is not measured again. With recordings behind the\n"
-        "suite, or with gpu=, or where there is no GPU and no backend= is named, the table is made\n"
+        "suite, or with gpu=, or where there is no GPU and no backend= is named, the table is "
+        "made\n"
         "of what they have, of one GPU; a kernel whose source has changed since is told.\n"
         "\n"
         "A suite of your own is a file of lines: \"title WORDS\", \"section WORDS\", \"with "
         "WORDS\"\n"
-        "(parts of all shapes below, options), \"ours K,K\", \"peers K,K\", \"goal X [cold|hot]\" of\n"
-        "the ratios below, \"mean X [WORDS]\" of the section's geometric mean or that of all whose\n"
+        "(parts of all shapes below, options), \"ours K,K\", \"peers K,K\", \"goal X [cold|hot]\" "
+        "of\n"
+        "the ratios below, \"mean X [WORDS]\" of the section's geometric mean or that of all "
+        "whose\n"
         "names begin so, and a shape on every other line; \"#\" begins a comment.\n"
         "\n"
         "  bench limit\n"
