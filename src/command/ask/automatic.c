@@ -234,6 +234,8 @@ static bool choice_of(const struct question *x, const struct timed_row *v, size_
         return false;
     *out = (struct automatic_choice){.kernel = registry_find(x->s->services.registry, v->t->kernel),
                                      .desc = v->desc,
+                                     .blocks = here.blocks,
+                                     .busiest = ceil(here.blocks / here.sms),
                                      .exact = v->apart == 0 && !v->other,
                                      .shipped = v->shipped,
                                      .other = true,
@@ -323,8 +325,7 @@ struct param_values automatic_params(const struct automatic_choice *c, const str
 
 /* ---- what is told ---- */
 
-/* The second of those that do not take the same time. */
-static const struct automatic_choice *next_of(const struct automatic_ranking *r)
+const struct automatic_choice *automatic_next(const struct automatic_ranking *r)
 {
     for (size_t i = 1; i < r->n; i++)
         if (r->v[i].us > alike_us * r->v[0].us)
@@ -334,7 +335,7 @@ static const struct automatic_choice *next_of(const struct automatic_ranking *r)
 
 void automatic_say(const struct automatic_ranking *r, struct str *out)
 {
-    const struct automatic_choice *c = &r->v[0], *next = next_of(r);
+    const struct automatic_choice *c = &r->v[0], *next = automatic_next(r);
     char us[NUMBER_BUF], times[NUMBER_BUF], *name = automatic_name(c);
     str_addf(out, "%s, ", name);
     free(name);

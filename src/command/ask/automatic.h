@@ -22,7 +22,8 @@ struct automatic_choice {
     char *own;       /* "BR=32@BC=64"; NULL: the defaults */
     double us;       /* expected, or measured at this very shape */
     double error;    /* relative, a standard deviation */
-    int shapes;      /* at which it was timed */
+    double blocks, busiest; /* of its main launch at the shape, and of them on the busiest multiprocessor */
+    int shapes;             /* at which it was timed */
     bool exact;      /* this one is among them */
     bool shipped;    /* the nearest of these times is of the shipped list */
     bool other;      /* all of them are with the other state of the L2 */
@@ -43,6 +44,8 @@ void automatic_rank(struct session *s, const struct problem *p, const struct opt
 void automatic_ranking_clear(struct automatic_ranking *r);
 /* How many of the first may be fastest for all that is known, at most `most`; 1: the first one is. */
 size_t automatic_doubt(const struct automatic_ranking *r, size_t most);
+/* The first of the others that does not take the same time; NULL: none. */
+const struct automatic_choice *automatic_next(const struct automatic_ranking *r);
 /* "fa3_wgmma@BR=64@BC=64"; the caller frees. */
 char *automatic_name(const struct automatic_choice *c);
 /* All its parameters at a shape. */

@@ -60,6 +60,17 @@ static void add_doubt(const struct automatic_ranking *r, bool known, struct str 
         str_add(out, "The first is faster than the others beyond doubt: run auto takes it without timing others.\n");
 }
 
+/* What the plan says of both, where it speaks for the faster one. */
+static void add_blocks(const struct automatic_choice *a, const struct automatic_choice *b,
+                       struct str *out)
+{
+    char *name = automatic_name(b);
+    if (a->us < b->us ? a->busiest < b->busiest : a->busiest > b->busiest)
+        str_addf(out, " Its %.0f block%s leave%s the busiest multiprocessor with %.0f, the %.0f of %s with %.0f.",
+                 a->blocks, a->blocks == 1 ? "" : "s", a->blocks == 1 ? "s" : "", a->busiest, b->blocks, name, b->busiest);
+    free(name);
+}
+
 void chosen_explain(struct session *s, const struct request *r, struct str *out)
 {
     struct automatic_ranking by;
@@ -70,7 +81,10 @@ void chosen_explain(struct session *s, const struct request *r, struct str *out)
     if (by.n) {
         str_add(out, "It is ");
         automatic_say(&by, out);
-        str_add(out, ".\n\n");
+        str_addc(out, '.');
+        if (automatic_next(&by))
+            add_blocks(&by.v[0], automatic_next(&by), out);
+        str_add(out, "\n\n");
         add_table(&by, out);
         str_addc(out, '\n');
         add_doubt(&by, automatic_is_known(s, &r->problem, &r->options, true), out);
@@ -94,27 +108,46 @@ static int find_choice(const struct automatic_ranking *by, const struct request 
     return -1;
 }
 
+static void add_first(const struct automatic_ranking *by, struct str *out)
+{
+    const struct automatic_choice *next = automatic_next(by);
+    char us[NUMBER_BUF], times[NUMBER_BUF];
+    str_addf(out, " auto takes it here: %s us %s", number_fmt(us, by->v[0].us, 3),
+             by->v[0].exact ? "when it was timed" : "expected");
+    if (next) {
+        char *name = automatic_name(next);
+        str_addf(out, ", %s %s times that", name, number_fmt(times, next->us / by->v[0].us, 3));
+        free(name);
+    }
+    str_addc(out, '.');
+    if (next)
+        add_blocks(&by->v[0], next, out);
+}
+
+static void add_other(const struct automatic_ranking *by, int at, struct str *out)
+{
+    char us[NUMBER_BUF], times[NUMBER_BUF], *name = automatic_name(&by->v[0]);
+    str_addf(out, " auto would take %s here: %s us %s", name, number_fmt(us, by->v[0].us, 3),
+             by->v[0].exact ? "when it was timed" : "expected");
+    free(name);
+    if (at < 0)
+        str_add(out, "; this one was not timed at such shapes.");
+    else {
+        str_addf(out, ", this one %s times that.", number_fmt(times, by->v[at].us / by->v[0].us, 3));
+        add_blocks(&by->v[at], &by->v[0], out);
+    }
+}
+
 void chosen_why(struct session *s, const struct request *r, int i, struct str *out)
 {
     struct automatic_ranking by;
-    char a[NUMBER_BUF], b[NUMBER_BUF];
     if (!r->kernels[i] || r->descs[i] != r->kernels[i]->cuda)
         return;
     automatic_rank(s, &r->problem, &r->options, true, &by);
     const int at = by.n ? find_choice(&by, r, i) : -1;
-    if (at == 0) {
-        str_add(out, " auto takes it here: ");
-        automatic_say(&by, out);
-        str_addc(out, '.');
-    } else if (by.n) {
-        char *name = automatic_name(&by.v[0]);
-        str_addf(out, " auto would take %s here, about %s us", name, number_fmt(a, by.v[0].us, 3));
-        free(name);
-        if (at > 0)
-            str_addf(out, "; this one would take %s times as long.",
-                     number_fmt(b, by.v[at].us / by.v[0].us, 3));
-        else
-            str_add(out, "; this one was not timed at such shapes.");
-    }
+    if (at == 0)
+        add_first(&by, out);
+    else if (by.n)
+        add_other(&by, at, out);
     automatic_ranking_clear(&by);
 }
