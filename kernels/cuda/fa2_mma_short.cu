@@ -10,7 +10,7 @@
  * @unit      tensor
  * @dtypes    f16 bf16
  * @requires  sm >= 80 && D <= 128 && D % 8 == 0 && BR % 16 == 0 && BC % 16 == 0 && Sk <= BC
- *            && max(BR, BC)*H*D <= 1073741824
+ *            && B*max(Sq, Sk)*max(H, Hkv)*D <= 2147483648
  * @param     BR 64 [16..128]    query rows per tile, 16 a warp
  * @param     BC 64 [16..256]    key rows of the tile: Sk at most
  * @threads   BR*2
@@ -22,15 +22,14 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "mma.cuh"
+#include "short.cuh"
 
 constexpr int BR = P_BR, BC = P_BC;
 // Blocks that an SM's registers are to suffice for: scores, outputs, and 36 more a lane.
 constexpr int LANE = BC / 2 + ATTN_D / 2 + 36, BLOCKS = 65536 / (ATTN_THREADS * LANE) > 0 ? 65536 / (ATTN_THREADS * LANE) : 1;
 
 __device__ void copy_tiles(const AttnArgs &a, int q0);
-__device__ void store_tile(const AttnArgs &a, unsigned char *out, int row0);
-__device__ float inverse_fast(float x);
-__device__ float log_fast(float x);
+__device__ void store_tile(const AttnArgs &a, const unsigned char *out, int row0);
 
 extern "C" __global__ void __launch_bounds__(ATTN_THREADS, BLOCKS)
     fa2_mma_short(const __grid_constant__ AttnArgs a)
@@ -80,8 +79,8 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, BLOCKS)
         for (int n = 0; n < BC / 8; n++)
             m[r] = fmaxf(m[r], fmaxf(s[n][2 * r], s[n][2 * r + 1]));
         m[r] = warp_max<4>(m[r]); // four lanes share a row
-        // A row without a key has m = -inf, and -inf - -inf is no number.
-        const float base = m[r] == NEG_INF ? 0.f : m[r] * scale_log2e;
+        m[r] *= scale_log2e;
+        const float base = fmaxf(m[r], LOWEST);
 #pragma unroll
         for (int n = 0; n < BC / 8; n++)
 #pragma unroll
@@ -112,9 +111,9 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, BLOCKS)
     unsigned char *out = smem + SMEM_Qs + warp * 16 * ROW_BYTES;
 #pragma unroll
     for (int r = 0; r < 2; r++) {
-        if (t == 0 && row + 8 * r < a.Sq && a.lse)
-            a.lse[row_number(a, row + 8 * r)] = m[r] * a.scale + log_fast(l[r]);
-        const float inverse = l[r] == 0.f ? 0.f : inverse_fast(l[r]); // 0: a row without a key
+        if (t == 0 && row + 8 * r < a.Sq)
+            store_lse_of(a, row + 8 * r, m[r], l[r]);
+        const float inverse = inverse_of_sum(l[r]);
 #pragma unroll
         for (int n = 0; n < ATTN_D / 8; n++)
             *(unsigned *)(out + swizzled(lane / 4 + r * 8, n) + t * 4) = pack(o[n][2 * r] * inverse, o[n][2 * r + 1] * inverse);
@@ -123,53 +122,60 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, BLOCKS)
     store_tile(a, out, row0);
 }
 
+// The copies of ROWS rows from row0 on into a swizzled tile. What lies beyond the last row is masked or not stored;
+// columns beyond D become 0.
+template <int ROWS>
+__device__ inline void copy_rows(unsigned tile, const elem *x, const long long (&s)[3], int head, int row0, int n_rows,
+                                 int D)
+{
+    constexpr int STEP = ATTN_THREADS / CHUNKS;
+    if (ATTN_THREADS % CHUNKS == 0) { // a thread stays in its column
+        const unsigned c = threadIdx.x % CHUNKS, r0 = threadIdx.x / CHUNKS;
+        const Head from(x, s, head, c * CHUNK, n_rows);
+#pragma unroll
+        for (int i = 0; i < ROWS; i += STEP)
+            if (ROWS % STEP == 0 || i + r0 < ROWS)
+                copy_async(tile + swizzled(i + r0, c), from.row(row0 + i + r0), c * CHUNK < D);
+    } else {
+        const Head from(x, s, head, 0, n_rows);
+#pragma unroll 4
+        for (unsigned e = threadIdx.x; e < ROWS * CHUNKS; e += ATTN_THREADS) {
+            const unsigned r = e / CHUNKS, c = e % CHUNKS;
+            copy_async(tile + swizzled(r, c), from.row(row0 + r) + c * CHUNK, c * CHUNK < D);
+        }
+    }
+}
 // All copies of the block, K's in front of V's: two groups.
 __device__ inline void copy_tiles(const AttnArgs &a, int q0)
 {
-    int kv_head = head_of_block();
-    if (a.H != a.Hkv) // two divisions, in front of the first copy
-        kv_head /= a.H / a.Hkv;
-    const elem *k = a.k + batch_of_block() * a.k_stride[0] + kv_head * a.k_stride[1];
-    const elem *v = a.v + batch_of_block() * a.v_stride[0] + kv_head * a.v_stride[1];
-    copy_tile_async<BR, ATTN_THREADS>(shared_address(smem + SMEM_Qs), q_row(a, q0), a.q_stride[2], a.Sq - q0, a.D);
-    copy_tile_async<BC, ATTN_THREADS>(shared_address(smem + SMEM_Ks), k, a.k_stride[2], a.Sk, a.D);
+    const int kv_head = kv_head_of_block(a);
+    copy_rows<BR>(shared_address(smem + SMEM_Qs), a.q, a.q_stride, head_of_block(), q0, a.Sq, a.D);
+    copy_rows<BC>(shared_address(smem + SMEM_Ks), a.k, a.k_stride, kv_head, 0, a.Sk, a.D);
     commit_copies();
-    copy_tile_async<BC, ATTN_THREADS>(shared_address(smem + SMEM_Vs), v, a.v_stride[2], a.Sk, a.D);
+    copy_rows<BC>(shared_address(smem + SMEM_Vs), a.v, a.v_stride, kv_head, 0, a.Sk, a.D);
     commit_copies();
-}
-
-// To 1 ulp and 2^-22, by the special function unit alone; l is at least 1, or 0.
-__device__ inline float inverse_fast(float x)
-{
-    float y;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y;
-}
-__device__ inline float log_fast(float x)
-{
-    float y;
-    asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y * 0.69314718055994531f;
 }
 
 // A warp's 16 rows, 16 bytes a lane.
-__device__ inline void store_tile(const AttnArgs &a, unsigned char *out, int row0)
+__device__ inline void store_tile(const AttnArgs &a, const unsigned char *out, int row0)
 {
+    const Head to(a.o, a.o_stride, head_of_block(), 0, a.Sq);
 #pragma unroll
-    for (int e = threadIdx.x % 32; e < 16 * CHUNKS; e += 32) {
-        const int r = e / CHUNKS, c = e % CHUNKS;
+    for (int e = 0; e < 16 * CHUNKS; e += 32) {
+        const unsigned r = (e + threadIdx.x % 32) / CHUNKS, c = (e + threadIdx.x % 32) % CHUNKS;
         if (row0 + r < a.Sq && c * CHUNK < a.D)
-            *(Vec<CHUNK> *)(o_row(a, row0 + r) + c * CHUNK) = *(const Vec<CHUNK> *)(out + swizzled(r, c));
+            *(Vec<CHUNK> *)(to.out(row0 + r) + c * CHUNK) = *(const Vec<CHUNK> *)(out + swizzled(r, c));
     }
 }
 
 /* Cost: at B=64, H=24, S=64, D=32 25 MB in and out of the L2 cache, 4.6 us at 5.5 TB/s; exponentials 1.5, products 1.2,
- *   and 1536 blocks take 1.7 us to begin and end if they are empty: what counts is that all of it goes on side by side.
- *   A warp with 32 rows, as in fa2_mma, holds 167 registers a lane, with 16 and no correction 79: six blocks of four warps
- *   an SM for six of two. Left to itself the compiler makes it 63 and puts one product after another: 8.0 us.
- * Measured (H200, f16, us, L2 hot, graphs of 20 launches; fa2_mma at its best and the best of PyTorch's backends in the same
- *   run): B=64 H=24 S=64 D=32 7.3 (10.0, 19.9), B=8 H=4 S=128 D=64 BR=32 BC=128 3.1 (4.7, 5.5), by a draft. Before
- *   registers were bound for six blocks this form took 8.0 and 3.6; with them 3.4 by compare at the second shape.
+ *   and 1536 blocks take 1.7 us to begin and end if they are empty. A warp has 500 instructions, 600 with strides of
+ *   64 bits and an integer division in front of the first copy: 12 blocks an SM, 3 us to issue. What counts is that all of
+ *   it goes on side by side: a warp with 32 rows, as in fa2_mma, holds 167 registers a lane, with 16 and no correction
+ *   72; six blocks of four warps share an SM. Left to itself the compiler puts one product after another, and it was 8.0.
+ * Measured (H200, f16, us, L2 hot, graphs of 20 launches; in parentheses as it was before and the best of PyTorch's backends
+ *   in the same run): B=64 H=24 S=64 D=32 6.83 (7.16, 19.4), B=8 H=4 S=128 D=64 BC=128 3.08 (3.17, 5.58), BR=32 3.11,
+ *   H=8 S=256 D=64 BR=32 BC=256 3.73 (4.40, 6.83), H=1 S=64 D=64 BR=32 2.34 (2.50, 4.85).
  * Limits: Sk up to 256; BC is to follow the longest, as empty tiles of keys are multiplied, too. One query tile is one
  *   block: one head of a few hundred rows is for splitkv_columns.
  * Next: fa3_wgmma for long sequences. */

@@ -6,12 +6,14 @@
  *            cannot keep up. A warpgroup has 64 rows, and its keys come once into shared memory, from where
  *            wgmma multiplies. As the warpgroups of a block and the blocks of a cluster share the keys, each has
  *            one step: the copy engine brings Q, K and V at once, and there is no loop, no second stage and no
- *            running maximum. The parts meet in shared memory as those of splitkv_cluster do.
+ *            running maximum. Warpgroups add up in shared memory, each a part of the columns; what another block
+ *            finishes is sent to it, where a barrier counts the bytes: one trip, and no fence.
  * @after     splitkv_columns
  * @unit      tensor
  * @dtypes    f16 bf16
  * @arch      90a
- * @requires  sm == 90 && D <= 128 && D % 8 == 0 && BC % 16 == 0 && Sk <= 8*BC*GROUPS && (GROUPS <= 2 || D <= 64)
+ * @requires  sm == 90 && D <= 128 && D % 8 == 0 && BC % 16 == 0 && Sk <= 8*BC*GROUPS
+ *            && (GROUPS <= 2 || GROUPS == 4 && D <= 64) && B*max(Sq, Sk)*max(H, Hkv)*D <= 2147483648
  * @param     BC 128 [64..128]     keys of a warpgroup
  * @param     GROUPS 2 [1..4]      warpgroups of a block
  * @threads   128*GROUPS
@@ -22,13 +24,15 @@
  * @tma       V box=BC,D swizzle=128
  * @smem      dynamic Qs 64*ceil(D/64)*128
  *            align=1024 pitch=64 rows=64 swizzle=16  Q tile, in slices of 64 columns
- * @smem      dynamic Ks GROUPS*BC*ceil(D/64)*128
- *            align=1024 pitch=64 rows=BC swizzle=16  a K tile for each warpgroup
+ * @smem      dynamic Ks GROUPS*128*ceil(D/64)*128
+ *            align=1024 pitch=64 rows=128 swizzle=16  a K tile for each warpgroup, or its part of the outputs
  * @smem      dynamic Vs GROUPS*BC*ceil(D/64)*128
  *            align=1024 pitch=64 rows=BC swizzle=16  and a V tile
- * @smem      dynamic parts GROUPS*64*(D+8)*4 type=f32 pitch=D+8 rows=64  outputs of the warpgroups
- * @smem      dynamic ends 2*64*GROUPS*4 type=f32 pitch=64 rows=GROUPS    their maxima and sums of exponentials
- * @smem      dynamic barriers (2+2*GROUPS)*8 type=u64  Q is here, K and V of each warpgroup; all have read
+ * @smem      dynamic parts GROUPS*ceil(D/64)*8*128*16 over=Ks type=f32  outputs of the warpgroups, as lanes hold them
+ * @smem      dynamic ends GROUPS*32*16 type=f32                  their maxima and sums of exponentials
+ * @smem      dynamic barriers (1+2*GROUPS)*8 type=u64  K of each warpgroup is here, V, what other blocks send
+ * @smem      dynamic sent ceil(Sk/(BC*GROUPS))*(ceil(ceil(D/64)*8/GROUPS/ceil(Sk/(BC*GROUPS)))*4+1)*GROUPS*512
+ *            type=f32  from each other block the same, of what this one finishes
  * @traffic   read B*H*ceil(Sq/64)*(64*D+ceil(Sk/(BC*GROUPS))*BC*GROUPS*2*D)*T write B*H*Sq*D*T
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
@@ -36,19 +40,36 @@
 #include "hopper.cuh"
 #include "parts.cuh"
 #include "send.cuh"
+#include "short.cuh"
 
 constexpr int BR = 64, BC = P_BC, GROUPS = P_GROUPS;
-constexpr int PITCH = ATTN_D + 8; // of the parts: rows begin 8 banks apart
+constexpr int QUADS = COLUMNS / 8;    // of a lane: four accumulators, two of row g and two of g + 8
+constexpr int MINE = QUADS / GROUPS;  // of them a warpgroup adds up those of its block
+constexpr int SLOT = ATTN_THREADS * 16, ENDS = SLOT / 4; // bytes of a quad of all threads; of rows, one for four threads
 
-struct Barriers {
-    MemoryBarrier q_here;
-    struct {
-        MemoryBarrier k_here, v_here;
-    } of[GROUPS];
-    MemoryBarrier all_read; // by the warps of the cluster
-};
-struct alignas(8) Two {
-    float x[2];
+// What lies in shared memory goes by addresses of 32 bits: pointers would be made into them again and again.
+struct Places {
+    unsigned smem;
+    __device__ unsigned keys_here(int group) const { return smem + SMEM_barriers + group * 8; }
+    __device__ unsigned values_here(int group) const { return keys_here(GROUPS + group); }
+    __device__ unsigned all_sent() const { return keys_here(2 * GROUPS); }
+    __device__ unsigned keys(int group) const { return smem + SMEM_Ks + group * 128 * TILE_ROW; }
+    __device__ unsigned values(int group) const { return smem + SMEM_Vs + group * BC * TILE_ROW; }
+    // Of this thread, or of its rows g and g + 8. A warpgroup's part is as long as 128 of its keys, and lies over them.
+    __device__ unsigned part(int group, int quad) const
+    {
+        return smem + SMEM_parts + (group * QUADS + quad) * 2048 + threadIdx.x % 128 * 16;
+    }
+    __device__ unsigned ends(int group) const { return smem + SMEM_ends + (group * 32 + threadIdx.x % 128 / 4) * 16; }
+    // What a block has sent lies together: maxima and sums, then quads.
+    __device__ unsigned sent_ends(int block, int turns) const
+    {
+        return smem + SMEM_sent + block * (turns * SLOT + ENDS) + threadIdx.x / 4 * 16;
+    }
+    __device__ unsigned sent(int block, int turns, int slot) const
+    {
+        return smem + SMEM_sent + block * (turns * SLOT + ENDS) + ENDS + slot * SLOT + threadIdx.x * 16;
+    }
 };
 
 // ---- The step --------------------------------------------------------------------------------------
@@ -75,65 +96,191 @@ struct Ends {
     }
 };
 
-// ---- The parts become one --------------------------------------------------------------------------
+// ---- Shared memory by address --------------------------------------------------------------------
 
-// Maxima of a warpgroup's rows; their sums are behind those of all warpgroups.
-__device__ inline float *ends(int group)
+__device__ inline void store_four(unsigned there, const Four &x)
 {
-    return (float *)(smem + SMEM_ends) + group * BR;
+    asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(there), "f"(x.x[0]), "f"(x.x[1]), "f"(x.x[2]), "f"(x.x[3])
+                 : "memory");
 }
-__device__ inline float *part(int group)
+__device__ inline Four load_four(unsigned there)
 {
-    return (float *)(smem + SMEM_parts) + group * BR * PITCH;
+    Four x;
+    asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(x.x[0]), "=f"(x.x[1]), "=f"(x.x[2]), "=f"(x.x[3])
+                 : "r"(there)
+                 : "memory");
+    return x;
 }
-
-// `row` and row + 8 are this lane's.
-__device__ inline void leave_ends(const Ends &end, int group, int row)
+__device__ inline void make(unsigned barrier, int arrivals)
+{
+    asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
+}
+__device__ inline void expect(unsigned barrier, int bytes)
+{
+    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+}
+__device__ inline void await_first(unsigned barrier)
+{
+    asm volatile("{ .reg .pred done;\n"
+                 "again: mbarrier.try_wait.parity.shared.b64 done, [%0], 0;\n"
+                 "@!done bra again; }" ::"r"(barrier)
+                 : "memory");
+}
+template <int ROWS>
+__device__ inline void fetch(unsigned tile, const TensorMap &map, int row, int head, unsigned barrier)
 {
 #pragma unroll
+    for (int c = 0; c < SLICES; c++)
+        asm volatile(
+            "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+            "[%0], [%1, {%2, %3, %4, %5}], [%6];" ::"r"(tile + c * ROWS * SLICE_BYTES),
+            "l"(&map), "r"(c * SLICE), "r"(row), "r"(head), "r"(batch_of_block()), "r"(barrier)
+            : "memory");
+}
+
+// ---- The parts become one --------------------------------------------------------------------------
+
+// What is known of rows g and g + 8, and this thread's part of their outputs: quads `group`, group + GROUPS, ...
+struct Rows {
+    float m[2], l[2];
+    Four o[MINE];
+
+    __device__ Four ends() const { return {m[0], l[0], m[1], l[1]}; }
+};
+
+// Over the warpgroups of the block, each for its quads.
+__device__ inline void add_groups(Rows &x, const Places &at, int group, const float (&o)[COLUMNS / 2])
+{
+    store_four(at.ends(group), x.ends()); // four lanes the same
+#pragma unroll
+    for (int n = 0; n < QUADS; n++)
+        store_four(at.part(group, n), {o[4 * n], o[4 * n + 1], o[4 * n + 2], o[4 * n + 3]});
+    __syncthreads();
+    Four ends[GROUPS];
+    float weight[GROUPS][2];
+#pragma unroll
+    for (int w = 0; w < GROUPS; w++)
+        ends[w] = load_four(at.ends(w));
+#pragma unroll
     for (int r = 0; r < 2; r++) {
-        const float l = warp_sum<4>(end.sum[2 * r] + end.sum[2 * r + 1]);
-        if (threadIdx.x % 4 == 0) {
-            ends(group)[row + 8 * r] = end.m[r];
-            ends(group + GROUPS)[row + 8 * r] = l;
+        x.m[r] = LOWEST;
+        x.l[r] = 0.f;
+#pragma unroll
+        for (int w = 0; w < GROUPS; w++)
+            x.m[r] = fmaxf(x.m[r], ends[w].x[2 * r]);
+#pragma unroll
+        for (int w = 0; w < GROUPS; w++) {
+            weight[w][r] = exp2_fast(ends[w].x[2 * r] - x.m[r]);
+            x.l[r] += ends[w].x[2 * r + 1] * weight[w][r];
+        }
+    }
+#pragma unroll
+    for (int k = 0; k < MINE; k++) {
+        x.o[k] = {};
+#pragma unroll
+        for (int w = 0; w < GROUPS; w++) {
+            const Four y = load_four(at.part(w, k * GROUPS + group));
+#pragma unroll
+            for (int e = 0; e < 4; e++)
+                x.o[k].x[e] += y.x[e] * weight[w][e / 2];
         }
     }
 }
-__device__ inline void leave_part(const float (&o)[COLUMNS / 2], int group, int row)
+
+// Blocks take turns at a thread's quads: `block` finishes this one, the slot-th that it does.
+struct Turn {
+    int block = 0, slot = 0;
+    __device__ void next(int blocks)
+    {
+        if (++block == blocks) {
+            block = 0;
+            slot++;
+        }
+    }
+};
+struct Crew { // of the cluster
+    int blocks, rank, turns; // at most, of a block
+};
+
+// Quads that others finish go to them: the barrier there counts the bytes.
+__device__ inline void send(const Rows &x, const Places &at, const Crew &c)
 {
+#pragma unroll 1
+    for (int b = threadIdx.x % 4; b < c.blocks; b += 4)
+        if (b != c.rank)
+            send_there(in_block(at.sent_ends(c.rank, c.turns), b), in_block(at.all_sent(), b), x.ends());
+    Turn turn;
 #pragma unroll
-    for (int r = 0; r < 2; r++)
+    for (int k = 0; k < MINE; k++) {
+        if (turn.block != c.rank)
+            send_there(in_block(at.sent(c.rank, c.turns, turn.slot), turn.block), in_block(at.all_sent(), turn.block),
+                       x.o[k]);
+        turn.next(c.blocks);
+    }
+}
+__device__ inline void add_blocks(Rows &x, const Places &at, const Crew &c)
+{
+    float top[2] = {fmaxf(x.m[0], LOWEST), fmaxf(x.m[1], LOWEST)};
+#pragma unroll 1
+    for (int b = 0; b < c.blocks; b++)
+        if (b != c.rank) {
+            const Four ends = load_four(at.sent_ends(b, c.turns));
+            top[0] = fmaxf(top[0], ends.x[0]);
+            top[1] = fmaxf(top[1], ends.x[2]);
+        }
 #pragma unroll
-        for (int n = 0; n < ATTN_D / 8; n++)
-            *(Two *)(part(group) + (row + 8 * r) * PITCH + n * 8 + threadIdx.x % 4 * 2) = {o[4 * n + 2 * r],
-                                                                                    o[4 * n + 2 * r + 1]};
+    for (int r = 0; r < 2; r++) {
+        const float weight = exp2_fast(x.m[r] - top[r]);
+        x.m[r] = top[r];
+        x.l[r] *= weight;
+#pragma unroll
+        for (int k = 0; k < MINE; k++) {
+            x.o[k].x[2 * r] *= weight;
+            x.o[k].x[2 * r + 1] *= weight;
+        }
+    }
+#pragma unroll 1
+    for (int b = 0; b < c.blocks; b++)
+        if (b != c.rank) {
+            const Four ends = load_four(at.sent_ends(b, c.turns));
+            const float weight[2] = {exp2_fast(ends.x[0] - top[0]), exp2_fast(ends.x[2] - top[1])};
+            x.l[0] += ends.x[1] * weight[0];
+            x.l[1] += ends.x[3] * weight[1];
+            Turn turn;
+#pragma unroll
+            for (int k = 0; k < MINE; k++) {
+                if (turn.block == c.rank) {
+                    const Four y = load_four(at.sent(b, c.turns, turn.slot));
+#pragma unroll
+                    for (int e = 0; e < 4; e++)
+                        x.o[k].x[e] += y.x[e] * weight[e / 2];
+                }
+                turn.next(c.blocks);
+            }
+        }
 }
 
-// This block's slice of the tile's outputs: four columns a thread, over all warpgroups of all blocks, in their order.
-__device__ inline void add_up(const AttnArgs &a, int q0, int rank, int blocks)
+// The quads that this block finishes, and the LSE. `i`: this lane's first row.
+__device__ inline void store(const AttnArgs &a, const Rows &x, int i, int group, const Crew &c)
 {
-    const int n = min(BR, a.Sq - q0) * (ATTN_D / 4);
-#pragma unroll 1
-    for (int e = rank * ATTN_THREADS + threadIdx.x; e < n; e += blocks * ATTN_THREADS) {
-        const int r = e / (ATTN_D / 4), d = e % (ATTN_D / 4) * 4;
-        const unsigned o = shared_address(part(0) + r * PITCH + d), m = shared_address(ends(0) + r);
-        Sum s;
-#pragma unroll 1
-        for (int b = 0; b < blocks; b++) {
-            const unsigned there = in_block(o, b), m_there = in_block(m, b);
+    const int t = threadIdx.x % 4;
+    const Head o(a.o, a.o_stride, head_of_block(), group * 8 + 2 * t, a.Sq);
 #pragma unroll
-            for (int w = 0; w < GROUPS; w++)
-                s.add(load_there(m_there + w * BR * 4), load_there(m_there + (w + GROUPS) * BR * 4),
-                      load4_there(there + w * BR * PITCH * 4));
+    for (int r = 0; r < 2; r++) {
+        if (i + 8 * r >= a.Sq)
+            break;
+        const float inverse = inverse_of_sum(x.l[r]);
+        elem *out = o.out(i + 8 * r);
+        Turn turn;
+#pragma unroll
+        for (int k = 0; k < MINE; k++) {
+            if (turn.block == c.rank && (k * GROUPS + group) * 8 + 2 * t < a.D)
+                *(unsigned *)(out + k * GROUPS * 8) = pack(x.o[k].x[2 * r] * inverse, x.o[k].x[2 * r + 1] * inverse);
+            turn.next(c.blocks);
         }
-        const float inverse = s.l == 0.f ? 0.f : inverse_fast(s.l);
-        Vec<4> y;
-        for (int c = 0; c < 4; c++)
-            y.x[c] = to_elem(s.o.x[c] * inverse);
-        if (d < a.D)
-            *(Vec<4> *)(o_row(a, q0 + r) + d) = y;
-        if (d == 0 && a.lse)
-            a.lse[row_number(a, q0 + r)] = s.m * 0.6931471805599453f + log_fast(s.l); // ln 2: natural logarithms
+        if (c.rank == 0 && group == 0 && t == 0)
+            store_lse_of(a, i + 8 * r, x.m[r], x.l[r]);
     }
 }
 
@@ -145,77 +292,98 @@ __device__ inline int cluster_number()
     return n;
 }
 
-extern "C" __global__ void __launch_bounds__(ATTN_THREADS)
+// One thread makes the barriers and asks for all tiles at once: nobody has to see the barriers before.
+__device__ inline void ask(const AttnArgs &a, const Places &at, int q0, const Crew &c, const TensorMap &q_map,
+                           const TensorMap &k_map, const TensorMap &v_map)
+{
+    const int kv_head = kv_head_of_block(a);
+#pragma unroll
+    for (int i = 0; i < 1 + 2 * GROUPS; i++)
+        make(at.keys_here(i), 1);
+    publish_barriers();
+    expect(at.keys_here(0), (BR + BC) * TILE_ROW); // Q comes with the first keys
+    fetch<BR>(at.smem + SMEM_Qs, q_map, q0, head_of_block(), at.keys_here(0));
+#pragma unroll
+    for (int w = 0; w < 2 * GROUPS; w++) {
+        if (w > 0)
+            expect(at.keys_here(w), BC * TILE_ROW);
+        fetch<BC>(w < GROUPS ? at.keys(w) : at.values(w - GROUPS), w < GROUPS ? k_map : v_map, (c.rank * GROUPS + w % GROUPS) * BC,
+                  kv_head, at.keys_here(w));
+    }
+    int n = 0; // quads that this block finishes
+    for (int k = c.rank; k < MINE; k += c.blocks)
+        n++;
+    expect(at.all_sent(), (c.blocks - 1) * (n * SLOT + ENDS));
+}
+
+extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
     splitkv_wgmma(const __grid_constant__ AttnArgs a, const __grid_constant__ TensorMap q_map,
                   const __grid_constant__ TensorMap k_map, const __grid_constant__ TensorMap v_map)
 {
-    Barriers &bar = *(Barriers *)(smem + SMEM_barriers);
-    const int blocks = cluster_blocks(), rank = cluster_rank(), group = warpgroup_of_thread();
-    const int q0 = cluster_number() * BR, key = (rank * GROUPS + group) * BC, row = row_of_lane(0, 0);
-    const unsigned Qs = shared_address(smem + SMEM_Qs), Ks = shared_address(smem + SMEM_Ks) + group * BC * TILE_ROW;
-    const unsigned Vs = shared_address(smem + SMEM_Vs) + group * BC * TILE_ROW;
-
-    if (threadIdx.x == 0) {
-        for (int i = 0; i < 1 + 2 * GROUPS; i++)
-            barrier_make(&bar.q_here + i, 1);
-        barrier_make(&bar.all_read, blocks * GROUPS * 4);
-        publish_barriers();
-    }
+    const Places at{shared_address(smem)};
+    const int q0 = cluster_number() * BR;
+    Crew c{cluster_blocks(), cluster_rank(), 0};
+    if (threadIdx.x == 0)
+        ask(a, at, q0, c, q_map, k_map, v_map);
     __syncthreads();
-    if (threadIdx.x % 128 == 0) {
-        const int head = head_of_block(), batch = batch_of_block();
-        int kv_head = head;
-        if (a.H != a.Hkv) // two divisions, in front of the first copy
-            kv_head /= a.H / a.Hkv;
-        if (group == 0)
-            fetch_tile<BR>(Qs, q_map, q0, head, batch, &bar.q_here);
-        fetch_tile<BC>(Ks, k_map, key, kv_head, batch, &bar.of[group].k_here);
-        fetch_tile<BC>(Vs, v_map, key, kv_head, batch, &bar.of[group].v_here);
-    }
+    cluster_arrive_only(); // others may send as soon as this block's barriers are made
 
+    const int group = warpgroup_of_thread(), key = (c.rank * GROUPS + group) * BC, row = row_of_lane(q0, 0);
     float s[BC / 2], o[COLUMNS / 2] = {};
-    await(&bar.q_here, 0);
-    await(&bar.of[group].k_here, 0);
+    await_first(at.keys_here(0));
+    if (GROUPS > 1)
+        await_first(at.keys_here(group));
     begin_products();
-    start_scores<BR, BC>(s, Qs, Ks);
+    start_scores<BR, BC>(s, at.smem + SMEM_Qs, at.keys(group));
     commit_products();
+    c.turns = (MINE + c.blocks - 1) / c.blocks; // meanwhile: the division that is needed later
+    asm volatile("" : "+r"(c.turns));
     await_products<0>(s);
     if (key + BC > visible_keys(a, q0)) // the first row does not see the whole tile
-        mask_scores(s, a, q0 + row, key);
+        mask_scores(s, a, row, key);
     const Ends end(s, a.scale * 1.4426950408889634f); // exp(x) = 2^(x log2 e)
     unsigned p[BC / 4];
     pack_scores(p, s);
 
     settle(o);
-    await(&bar.of[group].v_here, 0);
+    await_first(at.values_here(group));
     begin_products();
-    start_outputs<BC>(o, p, Vs);
+    start_outputs<BC>(o, p, at.values(group));
     commit_products();
-    leave_ends(end, group, row); // meanwhile
+    if (GROUPS > 1)
+        meet(1 + group, 128); // all four warps are done with the keys: their part may take the place
+    Rows x;
+#pragma unroll
+    for (int r = 0; r < 2; r++) {
+        x.m[r] = end.m[r];
+        x.l[r] = warp_sum<4>(end.sum[2 * r] + end.sum[2 * r + 1]);
+    }
     await_products<0>(o);
-    leave_part(o, group, row);
-    cluster_arrive();
-    cluster_wait();
-    add_up(a, q0, rank, blocks);
 
-    // What others read of this block stays until they have it: an arrival of each warp, which needs no fence.
-    __syncwarp();
-    if (threadIdx.x % 32 < blocks)
-        arrive_there(in_block(shared_address(&bar.all_read), threadIdx.x % 32));
-    if (threadIdx.x == 0)
-        await(&bar.all_read, 0);
+    if (GROUPS > 1)
+        add_groups(x, at, group, o);
+    else
+#pragma unroll
+        for (int k = 0; k < MINE; k++)
+            x.o[k] = {o[4 * k], o[4 * k + 1], o[4 * k + 2], o[4 * k + 3]};
+    cluster_wait();
+    if (c.blocks > 1) {
+        send(x, at, c);
+        await_first(at.all_sent());
+        add_blocks(x, at, c);
+    }
+    store(a, x, row, group, c);
 }
 
 /* Cost: at H=8, S=512, D=64 128 blocks of two warpgroups, clusters of two: a warpgroup multiplies 64 x 128 x 64 twice,
  *   1024 cycles of the SM's tensor cores for all four products, and has 64 exponentials a lane. The L2 cache sends each
- *   head's K and V once for 64 rows: 8.4 MB, 1.5 us at 5.5 TB/s, where 16 rows would make it 34 MB. A meeting of the
- *   cluster whose arrival releases what was written is 0.2 us, the trip to the neighbour and the meeting after it 0.4.
- * Measured (H200, f16, D=64, us, L2 hot, graphs of 20 launches; splitkv_cluster at its best, fa3_wgmma BR=64 BC=64 and
- *   the best of PyTorch's backends in the same run): H=8 S=512 5.24 (7.93, 7.82, 9.14), S=512 BC=64 GROUPS=1 4.8 (5.49,
- *   -, 8.82), by a draft; this form by compare 5.5 (7.8, 8.0). With the sums of a row before P V in place of beside it
- *   and a fence at the end 5.72 and 5.2.
- *   Copies by cp.async, 12 of 16 bytes a lane, in place of the copy engine: 5.97 at H=8 S=512, as 300 instructions stand
- *   in front of the last one and 150 with the copy engine.
- * Limits: clusters of 8 blocks: Sk up to 2048 with the defaults. With 128 blocks or more of 64 rows the keys need not be
- *   shared, and fa3_wgmma or fa3_persistent are faster (H=8 S=1024).
+ *   head's K and V once for 64 rows: 8.4 MB, 1.5 us at 5.5 TB/s, where 16 rows would make it 34 MB.
+ * Measured (H200, f16, D=64, us, L2 hot, graphs of 20 launches; in parentheses as it was before, fa3_wgmma BR=64 BC=64 and
+ *   the best of PyTorch's backends in the same run): H=8 S=512 5.06 (5.49, -, 8.98), H=4 S=512 4.82 (5.29, -, 9.05),
+ *   H=8 S=1k GROUPS=4 12.19 (14.36, 13.32, 13.75), S=512 BC=128 GROUPS=1 4.04 (4.95, -, 8.84).
+ *   Before, parts lay in shared memory until the cluster had met, behind a fence (0.2 us), and were then read from the other
+ *   blocks one after another, four trips; all warpgroups' barriers were made and seen before the first copy was asked
+ *   for, behind 100 instructions, now 48. Copies by cp.async in place of the copy engine: 0.7 us more.
+ * Limits: clusters of 8 blocks: Sk up to 2048 with the defaults. The number of blocks should not pass the GPU's SMs: BC=96
+ *   at H=8 S=512, 192 blocks, takes 8.6, and at H=16 S=512 D=128 fa3_wgmma BR=64 BC=64 is twice as fast.
  * Next: fa2_mma_short for many heads: there blocks of one head each fill the GPU. */

@@ -113,9 +113,10 @@ VARIANTS["splitkv_cluster"] = [({}, HALF, (32, 80, 96)), ({"BR": 64, "WARPS": 8}
                                ({"KEYS": 16, "CLUSTER": 2}, HALF, (64, 128)), ({"WARPS": 16, "BR": 128}, HALF, (64,))]
 VARIANTS["decode_tma"] = VARIANTS["decode_cluster"]
 VARIANTS["splitkv_columns"] = [({}, HALF, (32, 96)), ({"WARPS": 1}, ("f16",), (64, 128)), ({"KEYS": 16}, HALF, (32, 64)),
-                               ({"WARPS": 5, "KEYS": 32}, HALF, (64, 128))]
+                               ({"WARPS": 5, "KEYS": 32}, HALF, (64, 128)), ({"WARPS": 8, "KEYS": 64}, HALF, (32, 64, 128)),
+                               ({"WARPS": 3, "KEYS": 64}, ("f16",), (64, 96))]
 VARIANTS["splitkv_wgmma"] = [({}, HALF, (32, 80, 96)), ({"BC": 64, "GROUPS": 1}, HALF, (64, 128)), ({"BC": 64, "GROUPS": 4}, HALF, (64, 40)),
-                             ({"BC": 80, "GROUPS": 3}, ("f16",), (64,)), ({"GROUPS": 1}, HALF, (72, 128))]
+                             ({"BC": 80}, ("f16",), (64,)), ({"BC": 128, "GROUPS": 1}, HALF, (72, 128))]
 VARIANTS["fa2_mma_short"] = [({}, HALF, (32, 48)), ({"BC": 256, "BR": 32}, HALF, (64, 128)), ({"BC": 128}, HALF, (32, 80)),
                              ({"BR": 16, "BC": 16}, ("f16",), (64,)), ({"BR": 128, "BC": 208}, ("f16",), (32,))]
 VARIANTS["bigd_cluster"] = [({}, F32, (512, 2048, 8192)), ({"BR": 32, "THREADS": 256}, F32, (64, 512)), ({"BR": 8, "BC": 32}, F32, (64, 1024)),
