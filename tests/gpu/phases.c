@@ -4,11 +4,13 @@
  * usage: phases [isa=NAME] [threads=N] [rounds=N] SHAPE...   each SHAPE one word of S, D, dtype and H, "1024/64/f32/8", and
  * perhaps BR and BC behind it: "1024/64/f32/8/64/96"
  *
- * Two lines a shape: hot, and with inputs and output out of the caches before each round. us, GFLOP/s and the first share are
- * of the time on the clock, the quarter of the rounds that was fastest; "busy" is the share while a thread ran: processor
- * time, which leaves out what others had of the cores. Then what the busy time went to, each phase in its fastest quarter,
- * and `idle`, for which a thread had no block or no core. K Q^T is done twice, once by itself, which is taken off again: `exp`
- * is what the powers of 2 and their sums add to it.
+ * Two lines a shape: hot, and with inputs and output out of the caches before each round. us and GFLOP/s are of the time on
+ * the clock, the quarter of the rounds that was fastest. In further rounds every block is followed by multiply-adds of the same
+ * thread, so that both meet the same neighbours and the same clock: "of peak" is the rate of the former in the time on the clock
+ * over that of the latter of all threads at once, "busy" the same while a thread ran: processor time, which leaves out what
+ * others had of the cores. Then what the busy time went to, each phase in its fastest quarter, and `idle`, for which a thread
+ * had no block or no core. K Q^T is done twice, once by itself, which is taken off again: `exp` is what the powers of 2 and
+ * their sums add to it. (Looking at a thread's clock takes 0.3 us, which `load` and `exp` have in them.)
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdio.h>
@@ -38,13 +40,16 @@ struct grid {
     int64_t S, D, H, BR, BC;
     enum dtype dtype;
     char *q, *k, *v, *o;
-    bool watches;
+    bool watches, bursts; /* of this round: are phases timed, do multiply-adds follow each block? */
     struct watched threads[THREADS_MAX];
 };
 
 struct round {
-    double wall, busy, spent[TILED_PHASES];
+    double wall, busy, bursts,
+        spent[TILED_PHASES]; /* bursts: seconds of multiply-adds, all threads */
 };
+
+enum { BURST = 4000 };
 
 /* Of the calling thread. */
 static double processor_now(void)
@@ -92,7 +97,17 @@ static void run_block(void *ctx, int64_t index, int thread)
     g->simd->tiled(&j);
     if (g->watches)
         enter(&w->watch, TILED_PHASES);
-    w->busy += processor_now() - begin;
+    const double end = processor_now();
+    w->busy += end - begin;
+    if (!g->bursts)
+        return;
+    (void)g->simd->fma_burst(BURST);
+    w->bursts += processor_now() - end;
+}
+
+static int64_t blocks_of(const struct grid *g)
+{
+    return (g->S + g->BR - 1) / g->BR * g->H;
 }
 
 static size_t bytes_of(const struct grid *g)
@@ -100,21 +115,26 @@ static size_t bytes_of(const struct grid *g)
     return (size_t)(g->S * g->D * g->H) * dtype_size(g->dtype);
 }
 
-static struct round run_once(struct grid *g, bool watches, bool cold)
+enum look { PLAIN, WATCHED, BESIDE_BURSTS };
+
+static struct round run_once(struct grid *g, enum look look, bool cold)
 {
     struct round r = {0};
     char *const parts[] = {g->q, g->k, g->v, g->o};
     for (size_t i = 0; cold && i < sizeof parts / sizeof *parts; i++)
         host_evict(parts[i], bytes_of(g));
     for (int t = 0; t < pool_threads(g->pool); t++)
-        memset(g->threads[t].spent, 0, sizeof g->threads[t].spent), g->threads[t].busy = 0;
-    g->watches = watches;
+        memset(g->threads[t].spent, 0, sizeof g->threads[t].spent),
+            g->threads[t].busy = g->threads[t].bursts = 0;
+    g->watches = look == WATCHED;
+    g->bursts = look == BESIDE_BURSTS;
     pool_rouse(g->pool);
     const double begin = seconds_now();
-    pool_run(g->pool, (g->S + g->BR - 1) / g->BR * g->H, run_block, g);
+    pool_run(g->pool, blocks_of(g), run_block, g);
     r.wall = seconds_now() - begin;
     for (int t = 0; t < pool_threads(g->pool); t++) {
         r.busy += g->threads[t].busy;
+        r.bursts += g->threads[t].bursts;
         for (int i = 0; i < TILED_PHASES; i++)
             r.spent[i] += g->threads[t].spent[i];
     }
@@ -137,55 +157,35 @@ static double quarter(const double *first, size_t step, int n)
     return x[n / 4];
 }
 
-/* ---- what the threads could do ---- */
-
-enum { BURST = 4000, SHARE = 4 };
-
-static void burst(void *ctx, int64_t block, int thread)
-{
-    struct grid *g = ctx;
-    (void)block;
-    const double begin = processor_now();
-    (void)g->simd->fma_burst(BURST);
-    g->threads[thread].bursts += processor_now() - begin;
-}
-
-/* Seconds of a burst while all threads have some. */
-static double burst_now(struct grid *g)
-{
-    const int n = pool_threads(g->pool);
-    double all = 0;
-    for (int t = 0; t < n; t++)
-        g->threads[t].bursts = 0;
-    pool_run(g->pool, (int64_t)n * SHARE, burst, g);
-    for (int t = 0; t < n; t++)
-        all += g->threads[t].bursts;
-    return all / n / SHARE;
-}
-
 /* ---- a shape ---- */
 
 static void show(struct grid *g, int rounds, bool cold)
 {
     static struct round plain[ROUNDS_MAX], watched[ROUNDS_MAX];
-    static double bursts[ROUNDS_MAX];
+    static double shares[ROUNDS_MAX];
     const int n = pool_threads(g->pool);
     const size_t step = sizeof *plain;
-    for (int i = 0; i < rounds; i++) {
-        plain[i] = run_once(g, false, cold);
-        bursts[i] = burst_now(g);
-        watched[i] = run_once(g, true, cold);
-    }
     const double flops = 4.0 * (double)(g->S * g->S * g->D * g->H);
-    const double each = g->simd->fma_burst(1) * BURST / quarter(bursts, sizeof *bursts, rounds);
+    const double burst_flops = g->simd->fma_burst(1) * BURST * (double)blocks_of(g);
+    for (int i = 0; i < rounds; i++) {
+        plain[i] = run_once(g, PLAIN, cold);
+        watched[i] = run_once(g, WATCHED, cold);
+        const struct round beside = run_once(g, BESIDE_BURSTS, cold);
+        shares[i] = flops / beside.busy / (burst_flops / beside.bursts);
+    }
+    qsort(shares, (size_t)rounds, sizeof *shares, by_value);
+    const double share = shares[rounds / 2];
     const double wall = quarter(&plain->wall, step, rounds),
                  busy = quarter(&plain->busy, step, rounds);
+    const double each =
+        flops / busy / share; /* multiply-adds that a thread manages while others do blocks */
     double s[TILED_PHASES];
     for (int i = 0; i < TILED_PHASES; i++)
         s[i] = quarter(&watched->spent[i], step, rounds);
-    printf("%6ld %4ld %-4s %3ld %-4s %9.0f %7.0f %4.0f %% %4.0f %% |", (long)g->S, (long)g->D,
-           dtype_name(g->dtype), (long)g->H, cold ? "cold" : "hot", wall * 1e6, flops / wall * 1e-9,
-           100 * flops / wall / each / n, 100 * flops / busy / each);
+    printf("%6ld %4ld %-4s %3ld %-4s %3ld %3ld %9.0f %7.0f %4.0f %% %4.0f %% |", (long)g->S,
+           (long)g->D, dtype_name(g->dtype), (long)g->H, cold ? "cold" : "hot", (long)g->BR,
+           (long)g->BC, wall * 1e6, flops / wall * 1e-9, 100 * share * busy / wall / n,
+           100 * share);
     printf(" %5.1f %5.1f %5.1f %5.1f %5.1f %5.1f | %5.1f | %4.0f %% %4.0f %%\n",
            100 * s[TILED_PACK] / busy, 100 * s[TILED_LOAD] / busy, 100 * s[TILED_SCORES] / busy,
            100 * (s[TILED_EXP] - s[TILED_SCORES]) / busy, 100 * s[TILED_OUTPUT] / busy,
@@ -225,7 +225,7 @@ static bool measure(struct grid *g, const char *word, int rounds)
         return false;
     g->dtype = (enum dtype)t;
     g->q = tensor(g, 1), g->k = tensor(g, 2), g->v = tensor(g, 3), g->o = tensor(g, 4);
-    run_once(g, false, false);
+    run_once(g, PLAIN, false);
     show(g, rounds, false);
     show(g, rounds, true);
     free(g->q);
@@ -254,7 +254,8 @@ int main(int argc, char **argv)
     g.pool = pool_new(threads);
     for (int t = 0; t < THREADS_MAX; t++)
         g.threads[t].watch.enter = enter;
-    printf("%s, %d threads\n     S    D type   H             us GFLOP/s of peak  busy |  pack  "
+    printf("%s, %d threads\n     S    D type   H       BR  BC        us GFLOP/s of peak  busy |  "
+           "pack  "
            "load  KQ^T   exp "
            "V^TP^T store |  idle | KQ^T, V^TP^T of peak\n",
            g.simd->title, pool_threads(g.pool));
