@@ -9,7 +9,7 @@
  * @after     fa2
  * @dtypes    f16 bf16 f32
  * @param     BR 64 [1..1024]   query rows per tile; best a multiple of 64
- * @param     BC (T<4?192:96) [1..4096]  key rows per tile; best a multiple of 6, in 16 bits of 96
+ * @param     BC 192 [1..4096]  key rows per tile; best a multiple of 6, in 16 bits of 96
  * @grid      ceil(Sq/BR) H B
  * @traffic   read B*H*(Sq*D*T+tiles(BR,BC)*2*BC*D*T) write B*H*Sq*D*T
  *

@@ -170,7 +170,7 @@ INLINE void AMX(groups_output)(int parts, struct lanes *x, const struct kv_tile 
     TILES
     TILES_FENCE;
     for (int64_t d = 0; d < D; d += GROUP) {
-        ask_k(t, GROUP, D);
+        ask_next(t, GROUP, D);
         for (int q = 0; q < x->nv * LANES; q += GROUP) {
             float *o = x->ot + d * NR + q;
             TILE_LOAD(0, o, row);

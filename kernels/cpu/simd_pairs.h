@@ -21,6 +21,26 @@
 #define ISA_TARGET "avx512f,avx512dq,avx512bw,avx512vl,avx512bf16,fma,f16c,avx2"
 ISA_BEGIN
 
+/* As they are, whatever the 32 bits mean. */
+static void transpose(const float *src, int64_t src_stride, float *dst, int64_t dst_stride,
+                      int64_t rows, int64_t cols)
+{
+    transpose_times(src, src_stride, dst, dst_stride, rows, cols, NULL, false);
+}
+
+/* Rows that come next are asked for many at a time: during exp(), of n keys; during output(), of n columns. */
+INLINE void ask_v(const struct kv_tile *t, int64_t n)
+{
+    if (t->ahead)
+        ask_for(&t->ahead[0], n);
+}
+
+INLINE void ask_next(const struct kv_tile *t, int64_t n, int64_t D)
+{
+    if (t->ahead)
+        ask_for(&t->ahead[1], (t->ahead[1].all * n + D - 1) / D);
+}
+
 INLINE vf dot_pair(vf acc, vi right, const char *left)
 {
     int32_t pair;
@@ -274,7 +294,7 @@ static void pairs_output(struct lanes *x, const struct kv_tile *t, int64_t n, in
 {
     const char *v = t->v;
     for (int64_t d = 0; d < D; d += MR) {
-        ask_k(t, MR, D);
+        ask_next(t, MR, D);
         pair_output_table[x->nv - 1][least(MR, D - d) - 1](v + 4 * d, 4 * t->v_stride, p,
                                                            (n + 1) / 2, x->ot + d * NR);
     }

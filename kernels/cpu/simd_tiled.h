@@ -99,9 +99,10 @@ INLINE void micro_raw(int mr, int nv, const float *k, int64_t ks, const float *q
     block_store(acc, mr, nv, s);
 }
 
-/* p = 2^(scores - ref), added to sum. */
+/* p = 2^(scores - ref), added to sum. Meanwhile the rows at `soon` are asked for, a line of each every LINE steps: few requests
+ * are under way at once, and what the product waits for is not behind many. */
 INLINE void micro_exp(int mr, int nv, const float *k, int64_t ks, const float *qt, const float *ref,
-                      int64_t D, float *p, float *sum)
+                      int64_t D, float *p, float *sum, const struct ahead *soon)
 {
     vf acc[MR][PANEL];
     UNROLL
@@ -110,7 +111,14 @@ INLINE void micro_exp(int mr, int nv, const float *k, int64_t ks, const float *q
         for (int j = 0; j < nv; j++)
             acc[r][j] = -vload(ref + j * LANES);
     }
-    micro_product(acc, mr, nv, k, ks, 1, qt, D);
+    for (int64_t d = 0; d < D; d += LINE) {
+        if (soon) {
+            UNROLL
+            for (int r = 0; r < mr; r++)
+                __builtin_prefetch(soon->row + r * soon->stride + d / LINE * soon->line, 0, 2);
+        }
+        micro_product(acc, mr, nv, k + d, ks, 1, qt + d * NR, least(LINE, D - d));
+    }
     UNROLL
     for (int j = 0; j < nv; j++) {
         vf total = vload(sum + j * LANES);
@@ -124,13 +132,23 @@ INLINE void micro_exp(int mr, int nv, const float *k, int64_t ks, const float *q
     }
 }
 
-/* o += p * v for `mr` columns of V and n keys. */
+/* o += p * v for `mr` columns of V, from `column` on, and n keys. Rows at `soon` are asked for in the same way: each column of
+ * V stands for one line of every LINE rows, so that all columns together have asked for all lines. */
 INLINE void micro_output(int mr, int nv, const float *v, int64_t vs, const float *p, int64_t n,
-                         float *o)
+                         float *o, const struct ahead *soon, int64_t column)
 {
     vf acc[MR][PANEL];
     block_load(acc, mr, nv, o);
-    micro_product(acc, mr, nv, v, 1, vs, p, n);
+    for (int64_t i = 0; i < n; i += LINE) {
+        if (soon && i + LINE <= soon->rows) {
+            UNROLL
+            for (int r = 0; r < mr; r++)
+                __builtin_prefetch(soon->row + (i + (column + r) % LINE) * soon->stride +
+                                       (column + r) / LINE * soon->line,
+                                   0, 2);
+        }
+        micro_product(acc, mr, nv, v + i * vs, 1, vs, p + i * NR, least(LINE, n - i));
+    }
     block_store(acc, mr, nv, o);
 }
 
@@ -138,8 +156,9 @@ INLINE void micro_output(int mr, int nv, const float *v, int64_t vs, const float
  * or fewer when the last queries do not fill a lane block. */
 typedef void raw_fn(const float *k, int64_t ks, const float *qt, int64_t D, float *s);
 typedef void exp_fn(const float *k, int64_t ks, const float *qt, const float *ref, int64_t D,
-                    float *p, float *sum);
-typedef void output_fn(const float *v, int64_t vs, const float *p, int64_t n, float *o);
+                    float *p, float *sum, const struct ahead *soon);
+typedef void output_fn(const float *v, int64_t vs, const float *p, int64_t n, float *o,
+                       const struct ahead *soon, int64_t column);
 
 #define MICRO(mr, nv)                                                                             \
     static void raw_##mr##_##nv(const float *k, int64_t ks, const float *qt, int64_t D, float *s) \
@@ -147,14 +166,14 @@ typedef void output_fn(const float *v, int64_t vs, const float *p, int64_t n, fl
         micro_raw(mr, nv, k, ks, qt, D, s);                                                       \
     }                                                                                             \
     static void exp_##mr##_##nv(const float *k, int64_t ks, const float *qt, const float *ref,    \
-                                int64_t D, float *p, float *sum)                                  \
+                                int64_t D, float *p, float *sum, const struct ahead *soon)        \
     {                                                                                             \
-        micro_exp(mr, nv, k, ks, qt, ref, D, p, sum);                                             \
+        micro_exp(mr, nv, k, ks, qt, ref, D, p, sum, soon);                                       \
     }                                                                                             \
     static void output_##mr##_##nv(const float *v, int64_t vs, const float *p, int64_t n,         \
-                                   float *o)                                                      \
+                                   float *o, const struct ahead *soon, int64_t column)            \
     {                                                                                             \
-        micro_output(mr, nv, v, vs, p, n, o);                                                     \
+        micro_output(mr, nv, v, vs, p, n, o, soon, column);                                       \
     }
 #define MICRO_ALL(nv) MICRO(1, nv) MICRO(2, nv) MICRO(3, nv) MICRO(4, nv) MICRO(5, nv) MICRO(6, nv)
 #define ROW(f, nv)                                                             \
@@ -199,7 +218,7 @@ struct kv_tile {
     const void *k, *v;
     int64_t k_stride, v_stride; /* in elements */
     int64_t first, n;           /* its keys */
-    struct ahead *ahead;        /* V, then K, to be asked for during exp() and output(); or NULL */
+    struct ahead *ahead;        /* V, then what is next, asked for meanwhile; or NULL */
     void *spare;                /* memory for BC x D floats, where an engine wants some */
     int64_t lower; /* bytes from the first part of k, or v, to the second, where there are two */
 };
@@ -248,29 +267,16 @@ static void tile_mask(const struct lanes *x, int64_t first, int64_t n, float *p,
     }
 }
 
-/* During exp(), of n keys; during output(), of n columns. */
-INLINE void ask_v(const struct kv_tile *t, int64_t n)
-{
-    if (t->ahead)
-        ask_for(&t->ahead[0], n);
-}
-
-INLINE void ask_k(const struct kv_tile *t, int64_t n, int64_t D)
-{
-    if (t->ahead)
-        ask_for(&t->ahead[1], (t->n * n + D - 1) / D);
-}
-
 /* P^T of a tile and its sums. */
 static void tile_exp(const struct lanes *x, const struct kv_tile *t, int64_t n, int64_t D,
                      bool edge, float *p, float *sum)
 {
     const float *k = t->k;
-    for (int64_t i = 0; i < n; i += MR) {
-        ask_v(t, MR);
+    struct ahead soon = t->ahead ? t->ahead[0] : (struct ahead){0};
+    for (int64_t i = 0; i < n; i += MR, soon.row += MR * soon.stride)
         exp_table[x->nv - 1][least(MR, n - i) - 1](k + i * t->k_stride, t->k_stride, x->qt, x->ref,
-                                                   D, p + i * NR, sum);
-    }
+                                                   D, p + i * NR, sum,
+                                                   i + MR <= soon.rows ? &soon : NULL);
     if (edge)
         tile_mask(x, t->first, n, p, sum);
 }
@@ -280,10 +286,9 @@ static void tile_output(struct lanes *x, const struct kv_tile *t, int64_t n, int
                         const float *p)
 {
     const float *v = t->v;
-    for (int64_t d = 0; d < D; d += MR) {
-        ask_k(t, MR, D);
-        output_table[x->nv - 1][least(MR, D - d) - 1](v + d, t->v_stride, p, n, x->ot + d * NR);
-    }
+    for (int64_t d = 0; d < D; d += MR)
+        output_table[x->nv - 1][least(MR, D - d) - 1](v + d, t->v_stride, p, n, x->ot + d * NR,
+                                                      t->ahead ? &t->ahead[1] : NULL, d);
 }
 
 /* Raises ref to the maximum over n keys, of those that each lane sees, and rescales what was summed
@@ -417,9 +422,10 @@ static const float *rows_floats(const struct tiled_job *j, const void *base, int
     return buf;
 }
 
-/* dst[c][r] = src[r][c], in blocks of LANES x LANES and an edge. */
-static void transpose(const float *src, int64_t src_stride, float *dst, int64_t dst_stride,
-                      int64_t rows, int64_t cols)
+/* dst[c][r] = src[r][c], in blocks of LANES x LANES and an edge. Where `times` is not NULL, a constant of each copy, src[r][c]
+ * is multiplied by times[c], or by the first of LANES that are all the same where `same` is true. */
+INLINE void transpose_times(const float *src, int64_t src_stride, float *dst, int64_t dst_stride,
+                            int64_t rows, int64_t cols, const float *times, bool same)
 {
     const int64_t whole_rows = rows / LANES * LANES, whole_cols = cols / LANES * LANES;
     for (int64_t r = 0; r < whole_rows; r += LANES)
@@ -427,24 +433,26 @@ static void transpose(const float *src, int64_t src_stride, float *dst, int64_t 
             vf m[LANES];
             for (int i = 0; i < LANES; i++)
                 m[i] = vload(src + (r + i) * src_stride + c);
+            for (int i = 0; times && i < LANES; i++)
+                m[i] *= vload(times + (same ? 0 : c));
             vtranspose(m);
             for (int i = 0; i < LANES; i++)
                 vstore(dst + (c + i) * dst_stride + r, m[i]);
         }
     for (int64_t r = 0; r < rows; r++)
         for (int64_t c = r < whole_rows ? whole_cols : 0; c < cols; c++)
-            dst[c * dst_stride + r] = src[r * src_stride + c];
+            dst[c * dst_stride + r] =
+                times ? src[r * src_stride + c] * times[same ? 0 : c] : src[r * src_stride + c];
 }
 
 /* Q^T with the scale of the scores in it. */
 static void tile_pack(struct lanes *x, const struct tiled_job *j, int64_t row, float *buf)
 {
-    const float scale = (float)(j->scale * LOG2E);
+    float scale[LANES];
+    vstore(scale, vsplat((float)(j->scale * LOG2E)));
     int64_t stride;
     const float *q = rows_floats(j, j->q, j->q_stride, row, x->rows, buf, &stride);
-    transpose(q, stride, x->qt, NR, x->rows, j->D);
-    for (int64_t i = 0; i < j->D * NR; i += LANES)
-        vstore(x->qt + i, vload(x->qt + i) * scale);
+    transpose_times(q, stride, x->qt, NR, x->rows, j->D, scale, true);
     x->scale = 1;
 }
 
@@ -473,17 +481,15 @@ static void lanes_store(struct lanes *x, const struct tiled_job *j, int64_t row,
     if (j->lse)
         for (int64_t c = 0; c < x->rows; c++)
             j->lse[row + c] = (float)((x->ref[c] + log2((double)x->l[c])) * LN2);
-    for (int c = 0; c < x->nv * LANES; c += LANES) {
+    for (int c = 0; c < NR; c += LANES) {
         vi keys = *(const vi *)(x->end + c) > 0;
-        vf inv = vselect(keys, 1 / vload(x->l + c), (vf){0});
-        for (int64_t d = 0; d < j->D; d++)
-            vstore(x->ot + d * NR + c, vload(x->ot + d * NR + c) * inv);
+        vstore(x->l + c, vselect(keys, 1 / vload(x->l + c), (vf){0}));
     }
-    if (j->dtype == DTYPE_F32) {
-        transpose(x->ot, NR, (float *)j->o + row * j->o_stride, j->o_stride, j->D, x->rows);
+    const bool direct = j->dtype == DTYPE_F32;
+    transpose_times(x->ot, NR, direct ? (float *)j->o + row * j->o_stride : buf,
+                    direct ? j->o_stride : j->D, j->D, x->rows, x->l, false);
+    if (direct)
         return;
-    }
-    transpose(x->ot, NR, buf, j->D, j->D, x->rows);
     for (int64_t c = 0; c < x->rows; c++)
         math_from_float(j->dtype, buf + c * j->D, (uint16_t *)j->o + (row + c) * j->o_stride, j->D);
 }
@@ -505,12 +511,14 @@ static const struct engine in_floats = {.pack = tile_pack,
                                         .output = tile_output};
 
 /* K/V tiles outside, lane blocks inside: a tile that was converted or has just come into L2 serves
- * all of them. The first of them asks for what comes next. */
+ * all of them. The first of them asks for what comes next: V, the next K, in the end O's rows, which will be written. */
 static void tiled_by(const struct engine *e, const struct tiled_job *j)
 {
     struct tile_buffers b;
     split_scratch(j, j->scratch, &b);
     enter(j, TILED_PACK);
+    struct ahead queries = rows_ahead(j->dtype, j->q, j->q_stride, 0, j->rows, j->D);
+    ask_for(&queries, j->rows);
     for (int64_t row = 0; row < j->rows; row += NR)
         lanes_load(e, &b.lanes[row / NR], j, row, b.rows);
     const int64_t end = row_end(j, j->rows - 1);
@@ -519,9 +527,11 @@ static void tiled_by(const struct engine *e, const struct tiled_job *j)
         struct kv_tile t = e->load(j, &b, first, end);
         const int64_t next = first + t.n, more = least(j->BC, end - next);
         const bool copied = t.v == b.v; /* then this tile's V was read already */
-        struct ahead ahead[2] = {rows_ahead(j->dtype, j->v, j->v_stride, copied ? next : first,
-                                            copied ? more : t.n, j->D),
-                                 rows_ahead(j->dtype, j->k, j->k_stride, next, more, j->D)};
+        struct ahead ahead[2];
+        ahead[0] = rows_ahead(j->dtype, j->v, j->v_stride, copied ? next : first,
+                              copied ? more : t.n, j->D);
+        ahead[1] = more > 0 ? rows_ahead(j->dtype, j->k, j->k_stride, next, more, j->D)
+                            : rows_ahead(j->dtype, j->o, j->o_stride, 0, j->rows, j->D);
         t.ahead = ahead;
         for (int64_t row = 0; row < j->rows; row += NR, t.ahead = NULL) {
             struct lanes *x = &b.lanes[row / NR];

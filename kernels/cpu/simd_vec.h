@@ -68,8 +68,19 @@
 #define ISA_END
 #endif
 
-/* Before a loop of at most 6 rounds whose arrays must stay in registers. */
-#if defined __clang__
+/* Before a loop of at most 6 rounds whose arrays must stay in registers. Not where each access is checked: there clang
+ * takes minutes over as many copies of the checks, and nobody looks at the time. */
+#if defined __SANITIZE_ADDRESS__
+#define CHECKED
+#elif defined __clang__
+#if __has_feature(address_sanitizer)
+#define CHECKED
+#endif
+#endif
+#if defined CHECKED
+#define UNROLL
+#define UNROLL_BY(n)
+#elif defined __clang__
 #define UNROLL       PRAGMA(clang loop unroll(full))
 #define UNROLL_BY(n) PRAGMA(clang loop unroll_count(n))
 #else
@@ -265,26 +276,32 @@ INLINE const char *velement(enum dtype t, const void *base, int64_t index)
     return (const char *)base + index * vbytes(t);
 }
 
-/* Rows of K or V that will be read soon, asked for a few at a time, so that they come while something is computed. */
+/* Rows that will be read soon, or written, asked for a few at a time, so that they come while something is computed. */
 struct ahead {
     const char *row;
     int64_t rows, stride, bytes; /* that are left; from row to row; of a row */
+    int64_t all;                 /* rows, in the beginning */
+    int64_t line;                /* bytes of LINE elements */
 };
+
+enum { LINE = 16 /* floats of a cache line */ };
 
 INLINE struct ahead rows_ahead(enum dtype t, const void *base, int64_t stride, int64_t first,
                                int64_t n, int64_t D)
 {
     return (struct ahead){.row = velement(t, base, first * stride),
                           .rows = n < 0 ? 0 : n,
+                          .all = n < 0 ? 0 : n,
                           .stride = stride * vbytes(t),
+                          .line = LINE * vbytes(t),
                           .bytes = D * vbytes(t)};
 }
 
 INLINE void ask_for(struct ahead *x, int64_t rows)
 {
-    enum { LINE = 64 };
+    enum { LINE_BYTES = 64 };
     for (; rows > 0 && x->rows > 0; rows--, x->rows--, x->row += x->stride)
-        for (int64_t at = 0; at < x->bytes; at += LINE)
+        for (int64_t at = 0; at < x->bytes; at += LINE_BYTES)
             __builtin_prefetch(x->row + at, 0, 2);
 }
 
