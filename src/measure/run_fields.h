@@ -134,7 +134,7 @@ RUN_FIELD(TEXT, held,
                  "slowdown, sync boost.")
 RUN_FIELD(REAL, of_ceiling_pct, .digits = 3, .unit = "%", .title = "% ceiling",
           .doc = "The nearer of two roofs that doctor --peak measured of this device: its products' rate "
-                 "(of a GPU at the clock of the run), and, where caches were cold, DRAM's bandwidth for "
+                 "(of a GPU at the clock of the run, of a CPU with as many threads at once), and, where caches were cold, DRAM's bandwidth for "
                  "compulsory bytes.")
 
 /* Of a run by the simulator. */

@@ -101,6 +101,21 @@ run results fooo
 is "results: an unknown kernel is a usage error" [ "$rc" -eq 2 ]
 is "and named" says "$err" 'fooo'
 
+# The shares that doctor's JSON has of cpu_tiled are those of its own peaks.
+agree() {
+    printf '%s' "$1" | sed -n '/^\[/,$p' | tr '}' '\n' | awk -F'[:,]' '
+        function figure(key) { return match($0, "\"" key "\":[0-9.e+-]+") ? substr($0, RSTART + length(key) + 3, RLENGTH - length(key) - 3) : "" }
+        /"name":"fma_(gflops|gflops_all|burst_gflops)"/ { split($0, word, "\""); for (i = 1; i in word; i++) if (word[i] == "name") peak[word[i + 2]] = figure("value") }
+        /"name":"cpu_tiled/ {
+            n++
+            t = figure("threads"); g = figure("gflops")
+            off = g * 100 / (t == 1 ? peak["fma_gflops"] : peak["fma_gflops_all"]) / figure("percent_of_peak") - 1
+            far = g * 100 / (t * peak["fma_burst_gflops"]) / figure("percent_of_burst_peak") - 1
+            bad += off * off > 1e-6 || far * far > 1e-6
+        }
+        END { exit n != 5 || bad }'
+}
+
 run run naive S=64 H=1 f32 $quick backend=cpu --json
 is "without measured ceilings there is no share of them" says "$out" '"of_ceiling_pct":null'
 device=$(printf '%s' "$out" | sed -n 's/.*"device":"\([^"]*\)".*/\1/p')
@@ -110,6 +125,14 @@ printf '{"device":"%s","backend":"cpu","ceilings":[{"name":"fma_gflops_all","val
 run run naive S=64 H=1 f32 $quick backend=cpu --json
 is "those that doctor --peak kept of the CPU are the roof" says "$out" '"of_ceiling_pct":[0-9.]+'
 rm -r "$HOME/.local/share/attnscope/ceilings"
+
+run_input 'set backend=cpu threads=2 time=0.02
+doctor --peak --json'
+is "doctor --peak: what threads do at once, beside as many times one" says "$out" '"fma_together_pct",[^}]* %: 2 threads at once have [0-9.]+ of 2 times [0-9.]+ GFLOP/s'
+is "  a share of one thread says which peak it is of" says "$out" '"cpu_tiled S=2048 H=1",[^}]* one thread: [0-9.]+ % of fma_gflops, [0-9.]+ % of fma_burst_gflops'
+is "  and so does one of all" says "$out" '"cpu_tiled S=2048 H=4",[^}]* 2 threads: [0-9.]+ % of fma_gflops_all, [0-9.]+ % of 2 times fma_burst_gflops'
+is "  each of the very figures that stand above" agree "$out"
+rm -rf "$HOME/.local/share/attnscope/ceilings"
 
 run run naive S=64 H=1 f32 l2=both $quick backend=cpu --json
 is "l2=both: two rows" [ "$(printf '%s' "$out" | grep -Ec '"l2":"(cold|hot)"')" -eq 2 ]

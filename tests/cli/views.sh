@@ -171,7 +171,7 @@ is "what was measured is the roof, with its origin" says "$out" '"peak_tflops":1
 is "  and a run has its share of it" says "$out" '"measured_tflops":[0-9.e-]+,.*"measured_origin":"live".*"of_ceiling_pct":[0-9.e-]+'
 # shellcheck disable=SC2086
 run roofline $here
-is "  it says where and when" says "$(printf %s "$out" | tr '\n' ' ')" 'measured here 2026-11-22: 1 TFLOP/s, 50 GB/s, ridge 20 FLOP/B'
+is "  it says where and when" says "$(printf %s "$out" | tr '\n' ' ')" 'measured here 2026-11-22: 1 TFLOP/s, 50 GB/s of 3 threads at once, ridge 20 FLOP/B'
 # shellcheck disable=SC2086
 run -c "set threads=7; roofline $here"
 is "  other threads have another roof" says "$(printf %s "$out" | tr '\n' ' ')" '7 threads, .*not measured with these threads'

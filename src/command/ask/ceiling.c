@@ -98,6 +98,8 @@ void host_roof_text(const struct host_roof *r, struct str *out)
              r->peak->time ? r->peak->time : "");
     str_addf(out, "%s TFLOP/s", number_fmt(a, r->tflops, 3));
     str_addf(out, ", %s GB/s", number_fmt(a, r->gbs, 3));
+    if (r->peak->threads != INT_UNKNOWN && r->peak->threads > 1)
+        str_addf(out, " of %d threads at once", (int)r->peak->threads);
     str_addf(out, ", ridge %s FLOP/B", number_fmt(a, r->tflops * 1e3 / r->gbs, 3));
     struct str noise = {0};
     ceiling_noise_text(r->peak, &noise);

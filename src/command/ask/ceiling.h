@@ -38,7 +38,8 @@ struct host_roof host_roof(struct session *s, int threads, enum dtype dtype);
 void host_roof_clear(struct host_roof *r);
 /* "noisy: tries 18 % apart, ...": of a CPU that others used meanwhile; nothing where it was quiet. */
 void ceiling_noise_text(const struct peak *p, struct str *out);
-/* "measured here 2026-11-22: 0.211 TFLOP/s, 18.6 GB/s, ridge 11.3 FLOP/B", and its noise; or how to measure it. */
+/* "measured here 2026-11-22: 0.211 TFLOP/s, 18.6 GB/s of 2 threads at once, ridge 11.3 FLOP/B", and its noise; or how to
+ * measure it. */
 void host_roof_text(const struct host_roof *r, struct str *out);
 
 /* Fills of_ceiling_pct of a row that kernel k gave on a GPU, or on a CPU that doctor --peak measured with the same

@@ -45,6 +45,7 @@
 struct doctor_row {
     char *name, *state, *detail;
     json_t *value; /* a number or a text */
+    int64_t threads;
     double gflops, percent_of_peak, percent_of_burst_peak;
 };
 // clang-format off
@@ -53,11 +54,12 @@ static const struct field fields[] = {
     FIELD(FIELD_TEXT, doctor_row, state, .doc = "How it is; live: it was measured by --peak."),
     FIELD(FIELD_TEXT, doctor_row, detail, .doc = "What that means."),
     FIELD(FIELD_JSON, doctor_row, value, .doc = "What --peak measured: a number in `unit`, or a text."),
-    FIELD(FIELD_REAL, doctor_row, gflops, .unit = "GFLOP/s", .doc = "The rate of cpu_tiled on one thread, by --peak."),
+    FIELD(FIELD_INT, doctor_row, threads, .doc = "Threads that cpu_tiled had: one, or all."),
+    FIELD(FIELD_REAL, doctor_row, gflops, .unit = "GFLOP/s", .doc = "The rate of cpu_tiled on these threads, by --peak."),
     FIELD(FIELD_REAL, doctor_row, percent_of_peak, .unit = "%",
-          .doc = "The same of the peak of multiply-adds at the clock of real work."),
+          .doc = "The same of the multiply-adds of as many threads: of one at the clock of real work (fma_gflops), of all at once (fma_gflops_all)."),
     FIELD(FIELD_REAL, doctor_row, percent_of_burst_peak, .unit = "%",
-          .doc = "The same of the peak of a burst of multiply-adds alone."),
+          .doc = "The same of a burst of multiply-adds alone of one thread (fma_burst_gflops), times the threads."),
     {.name = NULL},
 };
 // clang-format on
@@ -88,7 +90,7 @@ static const struct row_type figure_type = {
                               "power_w", "temperature_c", "held", "spread_pct", "sheet",
                               "sheet_clock_mhz", "of_sheet_pct", "of_clock_pct", NULL}};
 static const struct row_type share_type =
-    DOCTOR_TYPE("gflops", "percent_of_peak", "percent_of_burst_peak", NULL);
+    DOCTOR_TYPE("threads", "gflops", "percent_of_peak", "percent_of_burst_peak", NULL);
 
 // clang-format off
 static const struct columns columns = {
@@ -413,40 +415,60 @@ static void add_backends(struct rowset *rows)
 
 /* ---- --peak ---- */
 
-/* One line of cpu_tiled's rate as a share of both peaks: at the clock of real work, and of a burst of
- * multiply-adds alone (which no kernel that also loads can keep up, see backend/peak.h). */
-static void add_share_row(struct rowset *rows, int S, double gflops, const struct peak *peak)
+/* What cpu_tiled is timed on. */
+struct share {
+    int S, H;
+    int threads; /* 1, or all */
+};
+
+/* Of one thread: the share at the clock of real work, and of a burst of multiply-adds alone (which no kernel that also loads
+ * can keep up, see backend/peak.h). Of all: of what they do at once, and of so many times one, which they may never do. */
+static void add_share_row(struct rowset *rows, const struct share *x, double gflops,
+                          const struct peak *peak)
 {
-    const double work = gflops * 100 / peak->at[PEAK_FMA].value;
-    const double burst = gflops * 100 / peak->at[PEAK_FMA_BURST].value;
+    const bool one = x->threads == 1;
+    const double work = gflops * 100 / peak->at[one ? PEAK_FMA : PEAK_FMA_ALL].value;
+    const double burst = gflops * 100 / (x->threads * peak->at[PEAK_FMA_BURST].value);
     char name[64], rate[NUMBER_BUF], of_work[NUMBER_BUF], of_burst[NUMBER_BUF];
-    snprintf(name, sizeof name, "cpu_tiled S=%d", S);
-    struct doctor_row *row = add_live(
-        rows, &share_type, name, "%s GFLOP/s: %s %% of the FMA peak, %s %% of the burst peak",
-        number_fmt(rate, gflops, 4), number_fmt(of_work, work, 3), number_fmt(of_burst, burst, 3));
+    snprintf(name, sizeof name, "cpu_tiled S=%d H=%d", x->S, x->H);
+    number_fmt(rate, gflops, 4);
+    number_fmt(of_work, work, 3);
+    number_fmt(of_burst, burst, 3);
+    struct doctor_row *row =
+        one ? add_live(rows, &share_type, name,
+                       "%s GFLOP/s, one thread: %s %% of fma_gflops, %s %% of fma_burst_gflops",
+                       rate, of_work, of_burst)
+            : add_live(rows, &share_type, name,
+                       "%s GFLOP/s, %d threads: %s %% of fma_gflops_all, %s %% of %d times "
+                       "fma_burst_gflops",
+                       rate, x->threads, of_work, of_burst, x->threads);
+    row->threads = x->threads;
     row->gflops = gflops;
     row->percent_of_peak = work;
     row->percent_of_burst_peak = burst;
 }
 
-/* cpu_tiled beside the peak of one thread: f32, D=64. */
-static enum status add_share(struct session *s, struct rowset *rows, const struct peak *peak, int S,
-                             struct err *err)
+/* cpu_tiled beside the peak of its threads: f32, D=64. */
+static enum status add_share(struct session *s, struct rowset *rows, const struct peak *peak,
+                             const struct share *x, struct err *err)
 {
     struct request r;
     struct measured m;
     const struct measure_how how = {.kind = JOB_RUN, .no_store = true, .verb = "run"};
     if (!registry_find(s->services.registry, "cpu_tiled"))
         return ST_OK;
-    char *length = xasprintf("%d", S),
+    char *length = xasprintf("%d", x->S), *heads = xasprintf("%d", x->H),
+         *threads = xasprintf("%d", x->threads),
          *seconds = xasprintf("%g", fmin(2, s->settings.options.rule.max_s));
     const struct request_word more[] = {
-        {"B", "1"},        {"H", "1"},    {"S", length},
-        {"D", "64"},       {"f32", NULL}, {"threads", "1"},
+        {"B", "1"},        {"H", heads},  {"S", length},
+        {"D", "64"},       {"f32", NULL}, {"threads", threads},
         {"time", seconds}, {"l2", "hot"}, {"backend", backend_everywhere()->name},
         {NULL, NULL}};
     enum status st = request_of(s, "cpu_tiled", more, REQUEST_FRESH, &r, err);
     free(length);
+    free(heads);
+    free(threads);
     free(seconds);
     if (st)
         return st;
@@ -454,10 +476,41 @@ static enum status add_share(struct session *s, struct rowset *rows, const struc
     const double tflops = m.rows.n ? m.rows.v[0].tflops : NAN;
     st = measured_status(&m, false, err);
     if (!st)
-        add_share_row(rows, S, tflops * 1e3, peak);
+        add_share_row(rows, x, tflops * 1e3, peak);
     measured_clear(&m);
     request_clear(&r);
     return st;
+}
+
+/* One thread at several lengths, then all threads, two heads each. */
+static enum status add_shares(struct session *s, struct rowset *rows, const struct peak *peak,
+                              struct err *err)
+{
+    enum { LENGTH = 2048 };
+    enum status st = ST_OK;
+    for (int S = 512; S <= 4096 && !st; S *= 2)
+        st = add_share(s, rows, peak, &(struct share){.S = S, .H = 1, .threads = 1}, err);
+    const int all = peak->threads == INT_UNKNOWN ? 1 : (int)peak->threads;
+    if (!st && all > 1)
+        st = add_share(s, rows, peak, &(struct share){.S = LENGTH, .H = 2 * all, .threads = all},
+                       err);
+    return st;
+}
+
+/* A CPU's threads share what they have, so that many have less than as many times one. */
+static void add_together(struct rowset *rows, const struct peak *p)
+{
+    const double one = p->at[PEAK_FMA_BURST].value, all = p->at[PEAK_FMA_ALL].value;
+    if (p->threads == INT_UNKNOWN || p->threads < 2 || !(one > 0) || !(all > 0))
+        return;
+    const double pct = 100 * all / (one * (double)p->threads);
+    char share[NUMBER_BUF], together[NUMBER_BUF], alone[NUMBER_BUF];
+    add_live(rows, &value_type, "fma_together_pct",
+             "%s %%: %d threads at once have %s of %d times %s GFLOP/s; no kernel that computes "
+             "scales further",
+             number_fmt(share, pct, 3), (int)p->threads, number_fmt(together, all, 4),
+             (int)p->threads, number_fmt(alone, one, 4))
+        ->value = json_real(pct);
 }
 
 static void add_fact(struct rowset *rows, const char *name, const char *text)
@@ -495,6 +548,7 @@ static void add_figures(struct session *s, const struct peak *p, struct rowset *
             ->value = json_integer(p->threads);
     for (int i = 0; i < PEAK_COUNT; i++)
         add_figure(s, p, (enum peak_id)i, rows);
+    add_together(rows, p);
     add_fact(rows, "not measured", p->reason);
 }
 
@@ -520,8 +574,8 @@ static enum status add_peak_of(struct session *s, struct rowset *rows, const cha
     }
     if (!st && !gpu)
         add_peak_noise(rows, &peak);
-    for (int S = 512; S <= 4096 && !st && !gpu; S *= 2)
-        st = add_share(s, rows, &peak, S, err);
+    if (!st && !gpu)
+        st = add_shares(s, rows, &peak, err);
     peak_clear(&peak);
     return st;
 }
@@ -708,7 +762,8 @@ const struct cmd_entry cmd_doctor = {
         "GPU: bandwidth of DRAM, L2 and shared memory, rates of multiply-adds, exponentials and\n"
         "tensor cores (ours and cuBLAS's), and what a launch costs, each at the clock that was\n"
         "held and with what held it. They are kept: roofline and run show a GPU's beside the data\n"
-        "sheet's, and a CPU's as its roof, for runs with the same threads (set threads= before).\n"
+        "sheet's, and a CPU's as its roof, for runs with the same threads (set threads= before):\n"
+        "what these do at once, which is less than as many times one (fma_together_pct).\n"
         "set backend= chooses one of the two.\n"
         "\n"
         "host= asks another machine: whether it can be reached, has the same build and runs a\n"
