@@ -3,6 +3,8 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <locale.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +18,7 @@
 #include "tui/app/keyfile.h"
 #include "tui/app/prompt.h"
 #include "tui/app/state.h"
+#include "tui/kit/signals.h"
 #include "tui/screens/layout.h"
 #include "tui/screens/measurement.h"
 #include "tui/tui.h"
@@ -825,6 +828,48 @@ static void write_lesson(void)
                "\n## Two\n\nThe end.\n");
 }
 
+/* Frames that are drawn in a second in which something new is there at every moment, and how many may be. */
+static void draw_data(int *drawn, double *most)
+{
+    open_app(80, 24);
+    const int64_t begin = app.last_frame_ms;
+    for (*drawn = 0; app_now_ms() - begin < 1000;) {
+        poll(NULL, 0, 5);
+        app.dirty = true;
+        raise(SIGWINCH); /* the loop does not wait for more */
+        app_turn(&app);
+        *drawn += !app.dirty;
+    }
+    *most = (double)(app_now_ms() - begin) / app.frame_ms;
+}
+
+/* Ten times a second, four over ssh, however often data come. What a key did is shown at once. */
+static void test_frames(void)
+{
+    static const struct {
+        const char *tty;
+        int frames;
+    } lines[] = {{NULL, 10}, {"/dev/pts/1", 4}};
+    signals_install();
+    for (int i = 0; i < 2; i++) {
+        int drawn;
+        double most;
+        lines[i].tty ? setenv("SSH_TTY", lines[i].tty, 1) : unsetenv("SSH_TTY");
+        draw_data(&drawn, &most);
+        CU_ASSERT_EQUAL(app.frame_ms * lines[i].frames, 1000);
+        CU_ASSERT(drawn >= 1 && drawn <= most);
+        app_draw(&app); /* the next frame for data is not yet due, but this one is */
+        app.urgent = true;
+        raise(SIGWINCH);
+        app_turn(&app);
+        CU_ASSERT_FALSE(app.urgent);
+        app.dirty = app.urgent = false;
+        close_app();
+    }
+    unsetenv("SSH_TTY");
+    signals_remove();
+}
+
 static const struct tap_test tests[] = {
     {"options change with the arrows and are undone", test_options},
     {"undo on every screen", test_undo_everywhere},
@@ -843,6 +888,7 @@ static const struct tap_test tests[] = {
     {"the key line of a lesson", test_lesson_keys},
     {"a key runs a command", test_command_key},
     {"figures know what they are of", test_figures},
+    {"frames for data have a rate, those for keys have not", test_frames},
     {"the projector", test_projector},
     {"frozen, blank, zoomed: said in the corner", test_states},
     {"the export menu", test_export},
