@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/hash.h"
 #include "tap.h"
 
 static void expect(const char *text, const char *want)
@@ -33,9 +34,40 @@ static void test_parts(void)
     CU_ASSERT_STRING_EQUAL(got, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
+/* Of memory of any length and wherever it lies: each byte counts, and so does where it stands. */
+static void test_memory(void)
+{
+    enum { N = 200 };
+    unsigned char bytes[N + 1], moved[N + 1];
+    int same = 0, differ = 0, swapped = 0;
+    for (int i = 0; i <= N; i++)
+        bytes[i] = (unsigned char)(i * 37);
+    for (size_t n = 0; n <= N; n++) {
+        const uint64_t h = hash_memory(bytes, n);
+        memcpy(moved + 1, bytes, n);
+        same += hash_memory(moved + 1, n) == h;
+        differ += n == 0 || hash_memory(bytes, n - 1) != h;
+        for (size_t i = 0; i < n; i++) {
+            moved[1 + i] ^= 128;
+            differ += hash_memory(moved + 1, n) != h;
+            moved[1 + i] ^= 128;
+        }
+        for (size_t i = 0; i + 16 <= n; i += 8) {
+            memcpy(moved + 1, bytes, n);
+            memcpy(moved + 1 + i, bytes + i + 8, 8);
+            memcpy(moved + 1 + i + 8, bytes + i, 8);
+            swapped += hash_memory(moved + 1, n) == h;
+        }
+    }
+    CU_ASSERT_EQUAL(same, N + 1);
+    CU_ASSERT_EQUAL(differ, N + 1 + N * (N + 1) / 2);
+    CU_ASSERT_EQUAL(swapped, 0);
+}
+
 static const struct tap_test tests[] = {
     {"texts whose hash is known", test_known},
     {"a million letters, one by one", test_parts},
+    {"a hash of memory", test_memory},
 };
 
 int main(void)

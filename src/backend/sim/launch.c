@@ -62,7 +62,7 @@ static enum status add_inputs(struct run *r, struct err *err)
     enum status st = ST_OK;
     for (int i = 0; i < 3 && st == ST_OK; i++) {
         uint64_t at = 0;
-        r->hash[i] = hash_bytes(HASH_START, r->job->tensors[i], r->job->tensor_bytes[i]);
+        r->hash[i] = hash_memory(r->job->tensors[i], r->job->tensor_bytes[i]);
         st = sim_memory_map(r->memory, names[i], r->job->tensors[i], r->job->tensor_bytes[i], true,
                             &at, err);
         *to[i] = (const void *)(uintptr_t)at;
@@ -72,7 +72,7 @@ static enum status add_inputs(struct run *r, struct err *err)
 
 static uint64_t table_hash(const struct sim_job *j)
 {
-    return hash_bytes(HASH_START, j->table, j->table_bytes);
+    return hash_memory(j->table, j->table_bytes);
 }
 
 static enum status add_table(struct run *r, struct err *err)
@@ -159,7 +159,7 @@ static bool inputs_intact(const struct run *r)
 {
     bool same = true;
     for (int i = 0; i < 3; i++)
-        same &= hash_bytes(HASH_START, r->job->tensors[i], r->job->tensor_bytes[i]) == r->hash[i];
+        same &= hash_memory(r->job->tensors[i], r->job->tensor_bytes[i]) == r->hash[i];
     if (r->job->table)
         same &= table_hash(r->job) == r->hash[3];
     return same;
@@ -547,7 +547,7 @@ static enum status run_ring(struct run *r, struct err *err)
     struct sim_ring_told told = {
         .passes = r->passes, .findings = r->findings, .gpus = r->gpus = json_array()};
     for (int i = 0; i < 3; i++)
-        r->hash[i] = hash_bytes(HASH_START, r->job->tensors[i], r->job->tensor_bytes[i]);
+        r->hash[i] = hash_memory(r->job->tensors[i], r->job->tensor_bytes[i]);
     const enum status st = sim_ring_run(r->job, r->board, &told, err);
     r->lost = told.lost;
     r->unwatched = told.unwatched;
