@@ -110,6 +110,8 @@ run bench ./goals.suite backend=cpu goals.rec only=Farther
 is "a mean of a part meets nothing, and says of how many" says "$out" '^F, L2 hot: geometric mean [0-9.]+ of 2 of 5 ratios \(asked 1000: open\)'
 run bench ./goals.suite backend=cpu goals.rec --json
 is "as JSON" says "$(printf '%s' "$out" | tr -d '\n')" '"goal":0.001,"met":"met".*"goal":1000[.0]*,"met":"missed".*"goal":null,"met":null'
+run bench ./goals.suite backend=cpu goals.rec --md
+is "as Markdown: a heading, a table, a list" says "$(printf '%s' "$out" | sed -n '1p;2p;3p;9p;10p' | tr '\n' '~')" '^### Far .*~~\| shape .*~~?- L2 hot: geometric mean'
 "$srcdir/tools/thin-recording" goals.rec
 sed 's/"source_hash":"[0-9a-f]*"/"source_hash":"00"/' goals.rec >doubt.rec
 run bench ./goals.suite doubt.rec backend=cpu

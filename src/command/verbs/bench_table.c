@@ -174,7 +174,9 @@ static void put_absent(struct bench_row *row, const struct request *r, int from,
             continue;
         char *name = request_entry(r, i);
         if (run && run->reason) {
-            char *text = xasprintf("without %s: %s", name, run->reason);
+            const bool named = str_starts(run->reason, name);
+            char *text =
+                xasprintf("without %s%s%s", named ? "" : name, named ? "" : ": ", run->reason);
             add_reason(row, text);
             free(text);
         } else {
@@ -524,20 +526,38 @@ static bool is_first_of(const struct suite *x, size_t i)
     return all != NULL;
 }
 
+/* Lines behind a table, in Markdown as a list; frees them. */
+static void put_lines(struct cmd_call *c, struct str *lines, int width)
+{
+    const bool md = call_format(c) == FORMAT_MD;
+    const size_t at = c->out->len;
+    const bool any = lines->len > 0;
+    char *text = str_take(lines), *rest = text, *line;
+    if (md && any)
+        str_addc(c->out, '\n');
+    while (any && (line = strsep(&rest, "\n")))
+        if (*line)
+            str_addf(c->out, "%s%s\n", md ? "- " : "", line);
+    lines_wrap(c->out, at, md ? 0 : width);
+    free(text);
+}
+
 void bench_totals(struct cmd_call *c, const struct suite *x, const struct rowset *rows, int width)
 {
     static const char *const caches[] = {"cold", "hot"};
-    const size_t at = c->out->len;
+    struct str lines = {0};
     for (size_t i = 0; i < x->n; i++)
         for (int k = 0; k < 2 && is_first_of(x, i); k++) {
             const struct suite_line *line = &x->lines[i];
             struct tally t = tally_of(rows, 0, line->all, caches[k]);
             t.wanted = count_lines(x, line->all, true, caches[k]);
-            char *who = xasprintf("%s%s, ", c->out->len == at && rows->n ? "\n" : "", line->all);
-            add_mean(c->out, &t, who, caches[k], line->mean, true);
+            char *who = xasprintf("%s, ", line->all);
+            add_mean(&lines, &t, who, caches[k], line->mean, true);
             free(who);
         }
-    lines_wrap(c->out, at, width);
+    if (lines.len && call_format(c) != FORMAT_MD)
+        str_addc(c->out, '\n');
+    put_lines(c, &lines, width);
 }
 
 /* Is there an earlier row of rows from..i with this reason? */
@@ -621,16 +641,15 @@ void bench_section(struct session *s, struct cmd_call *c, const struct suite *x,
     const struct bench_row *first = row_read(rows->rows[from]);
     for (size_t i = from; i < rows->n; i++)
         rowset_share(&part, rows->rows[i]);
-    str_addf(c->out, "%s%s", from || c->out->len ? "\n" : "", first->section);
+    const bool md = call_format(c) == FORMAT_MD;
+    str_addf(c->out, "%s%s%s", from || c->out->len ? "\n" : "", md ? "### " : "", first->section);
     add_origin(c->out, rows, from);
-    str_addc(c->out, '\n');
-    if (call_format(c) == FORMAT_MD)
-        str_addc(c->out, '\n');
+    str_add(c->out, md ? "\n\n" : "\n");
     rows_show(s, c->out, &part, &bench_columns, call_format(c), call_width(s, c));
-    const size_t at = c->out->len;
-    add_means(c->out, x, rows, from, first->section);
-    add_reasons(c->out, rows, from);
-    lines_wrap(c->out, at, call_width(s, c));
+    struct str below = {0};
+    add_means(&below, x, rows, from, first->section);
+    add_reasons(&below, rows, from);
+    put_lines(c, &below, call_width(s, c));
     rowset_clear(&part);
 }
 
