@@ -95,7 +95,9 @@ section Farther
 with H=1 f32 time=0.3 l2=hot D=64
 mean 0.0001
 goal 2 cold
+rate 0.001
 S=56
+rate 1000000
 S=64
 END
 run bench ./goals.suite backend=cpu into=goals.rec --no-store
@@ -105,6 +107,7 @@ is "  where nothing is asked nothing is said" says "$out" '^S=48 D=64 +hot +naiv
 is "  nor of other caches, nor in the next section" says "$out" '^S=56 +hot +naive [^a-z]+ fa2( +[0-9.]+){4} +[0-9]'
 is "goals are counted" says "$out" '^L2 hot: geometric mean [0-9.]+ of 3 ratios, lowest [0-9.]+ at S=.*; goals: 1 met, 1 missed$'
 is "  a section's mean has one" says "$out" '^L2 hot: geometric mean [0-9.]+ of 2 ratios \(asked 0\.0001[0-9]*: met\), lowest'
+is "  a rate that is asked" says "$out" '^ours moves [0-9.]+ GB/s at S=56 hot \(asked 0\.0010*: met\), [0-9.]+ GB/s at S=64 hot \(asked [^ ]+: missed\)$'
 is "  and all that begin alike" says "$out" '^F, L2 hot: geometric mean [0-9.]+ of 5 ratios \(asked 1000: missed\), lowest [0-9.]+ at Far'
 run bench ./goals.suite backend=cpu goals.rec only=Farther
 is "a mean of a part meets nothing, and says of how many" says "$out" '^F, L2 hot: geometric mean [0-9.]+ of 2 of 5 ratios \(asked 1000: open\)'
@@ -134,7 +137,7 @@ head -2 other.rec | tail -1 >>goals.rec
 run bench ./goals.suite goals.rec backend=cpu
 is "a table is of one device: that of most rows" says "$err" '^attnscope: 1 rows of ./goals.suite are of Another, and not shown'
 is "  whose figures stay" says "$out" '^S=32 D=64 +hot .* 0\.0010 +met '
-for bad in 'goal fast' 'goal 0' 'goal 1 warm' 'mean' 'goal inf'; do
+for bad in 'goal fast' 'goal 0' 'goal 1 warm' 'mean' 'goal inf' 'rate 3 GB/s'; do
     printf 'ours fa2\n%s\nS=32\n' "$bad" >bad.suite
     run bench ./bad.suite backend=cpu
     is "\"$bad\" is a mistake, with its line" says "$rc$err" '^2.*bad.suite:2: '
@@ -142,6 +145,8 @@ done
 # what was stopped is no measurement
 sed 's/"stopped":"[a-z]*"/"stopped":"cancel"/' m2.rec >cut.rec
 "$srcdir/tools/thin-recording" cut.rec
+run bench ./mine.suite cut.rec backend=cpu
+is "what was stopped is told" says "$out" '^all: stopped before its end'
 run bench ./mine.suite backend=cpu into=cut.rec only=Longer --no-store
 is "rows that were stopped are measured again" [ "$(grep -c '^{"type":"row"' cut.rec)" -eq 18 ]
 printf 'S=32\n' >bad.suite

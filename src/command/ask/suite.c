@@ -38,6 +38,7 @@ static void add_line(struct suite *x, const struct suite_line *now, const char *
                                            .with = xstrdup(now->with ? now->with : ""),
                                            .shape = xstrdup(shape),
                                            .goals = {now->goals[0], now->goals[1]},
+                                           .rate = now->rate,
                                            .mean = now->mean,
                                            .all = xstrdup_if(now->all)};
 }
@@ -64,7 +65,7 @@ static const char *behind(const char *line, const char *word)
 
 static void forget_goals(struct suite_line *now)
 {
-    now->goals[0] = now->goals[1] = now->mean = NAN;
+    now->goals[0] = now->goals[1] = now->rate = now->mean = NAN;
     free(now->all);
     now->all = NULL;
 }
@@ -103,6 +104,16 @@ static enum status take_goal(struct suite_line *now, const char *text, struct er
     return ST_OK;
 }
 
+static enum status take_rate(struct suite_line *now, const char *text, struct err *err)
+{
+    const char *rest;
+    now->rate = NAN;
+    if (!strcmp(text, "-"))
+        return ST_OK;
+    const enum status st = take_ratio(text, &now->rate, &rest, err);
+    return st || !*rest ? st : err_set(err, ST_USAGE, "rate %s: GB/s are a number alone", text);
+}
+
 static enum status take_mean(struct suite_line *now, const char *text, struct err *err)
 {
     const char *all;
@@ -133,6 +144,8 @@ static enum status take(struct suite *x, struct suite_line *now, const char *lin
         forget_goals(now);
     } else if ((text = behind(line, "goal")))
         return take_goal(now, text, err);
+    else if ((text = behind(line, "rate")))
+        return take_rate(now, text, err);
     else if ((text = behind(line, "mean")))
         return take_mean(now, text, err);
     else if ((text = behind(line, "with")))
@@ -153,7 +166,7 @@ static enum status take(struct suite *x, struct suite_line *now, const char *lin
 enum status suite_parse(const char *name, const char *text, size_t len, struct suite *out,
                         struct err *err)
 {
-    struct suite_line now = {.goals = {NAN, NAN}, .mean = NAN};
+    struct suite_line now = {.goals = {NAN, NAN}, .rate = NAN, .mean = NAN};
     enum status st = ST_OK;
     int number = 0;
     *out = (struct suite){.name = xstrdup(name)};

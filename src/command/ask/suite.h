@@ -7,6 +7,7 @@
  *     ours K[,K...]               kernels as `compare` takes them
  *     peers K[,K...]              what they are set against
  *     goal X [cold|hot]           asked of each ratio below, or of those with that state of the caches; "goal -": of none
+ *     rate X                      asked of the GB/s of ours below; "rate -": of none
  *     mean X [WORDS]              asked of the geometric mean of the section, or of all whose names begin with the words
  *     B=8 S=2k causal             every other line: a shape
  *
@@ -22,6 +23,7 @@ struct suite_line {
     char *section, *ours, *peers, *with; /* with: "" where nothing is */
     char *shape;                         /* as it stands there */
     double goals[2];                     /* of its ratio, cold and hot; NaN: none */
+    double rate;                         /* GB/s that ours is asked for; NaN: none */
     double mean;                         /* of the geometric mean; NaN: none is asked */
     char *
         all; /* with what the names of sections begin that have it in common; NULL: its own alone */

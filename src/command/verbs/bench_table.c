@@ -31,6 +31,8 @@ const struct field bench_fields[] = {
     FIELD(FIELD_TEXT, bench_row, met, .title = "goal", .doc = "met: the whole interval is at the goal or above; missed: below it; open: it holds the goal, or it is not known, or the figures are not of one run of today's sources."),
     FIELD(FIELD_REAL, bench_row, tflops, .title = "TFLOP/s", .unit = "TFLOP/s", .digits = 3, .doc = "Rate of ours."),
     FIELD(FIELD_REAL, bench_row, gbytes_per_s, .title = "GB/s", .unit = "GB/s", .digits = 4, .doc = "Compulsory bytes of ours over its time."),
+    FIELD(FIELD_REAL, bench_row, rate_goal, .unit = "GB/s", .digits = 4, .doc = "What the suite asks of gbytes_per_s; null: nothing."),
+    FIELD(FIELD_TEXT, bench_row, rate_met, .doc = "As met, by the interval of the median of ours."),
     FIELD(FIELD_REAL, bench_row, sm_clock_mhz, .title = "MHz", .unit = "MHz", .digits = 4, .doc = "Median SM clock of its samples."),
     FIELD(FIELD_INT, bench_row, n, .unit = "samples", .doc = "Samples of the one of both that has fewer."),
     FIELD(FIELD_INT, bench_row, passed, .doc = "How many kernels and peers passed their check."),
@@ -148,6 +150,11 @@ static const char *met_by(double lo, double hi, double goal)
                                                     : "missed";
 }
 
+static bool was_stopped(const struct run_row *row)
+{
+    return row->stopped && !strcmp(row->stopped, "cancel");
+}
+
 /* The interval knows the noise within both series of samples. */
 static void put_ratio(struct bench_row *row, const struct bench_entry *ours,
                       const struct bench_entry *peer)
@@ -156,6 +163,8 @@ static void put_ratio(struct bench_row *row, const struct bench_entry *ours,
     row->ratio = row->peer_us / row->kernel_us;
     row->ratio_lo = r.lo;
     row->ratio_hi = r.hi;
+    if (was_stopped(ours->row) || was_stopped(peer->row))
+        add_reason(row, "stopped before its end");
     if (isnan(r.lo))
         add_reason(row, "too few samples for an interval");
     if (ours->file != peer->file ||
@@ -191,6 +200,19 @@ static void put_absent(struct bench_row *row, const struct request *r, int from,
     str_free(&names);
 }
 
+/* The interval of the median of ours, as rates: beside a series of ones the ratio is the median. */
+static void put_rate_goal(struct bench_row *row, double goal, const struct bench_entry *ours)
+{
+    static const double ones[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+    row->rate_goal = goal;
+    if (isnan(goal) || !ours)
+        return;
+    const struct ratio r =
+        stats_ratio_apart(ours->us, ours->n, ones, sizeof ones / sizeof *ones, 42);
+    const double at_median = row->gbytes_per_s * row->kernel_us; /* KB that it moves */
+    row->rate_met = xstrdup_if(met_by(ours->old ? NAN : at_median / r.hi, at_median / r.lo, goal));
+}
+
 /* Figures that are in doubt meet no goal. */
 static void put_goal(struct bench_row *row, double goal)
 {
@@ -220,6 +242,7 @@ void bench_add(struct rowset *rows, const struct suite *x, const struct suite_li
     if (ours >= 0)
         put_absent(row, r, 0, nours, e);
     put_goal(row, suite_goal(line, l2));
+    put_rate_goal(row, line->rate, ours >= 0 ? &e[ours] : NULL);
     put_checks(row, r, e);
     if (why)
         add_reason(row, why);
@@ -384,8 +407,7 @@ int bench_recall(const struct bench_source *from, const struct request *r, int n
 static bool is_settled(const struct bench_entry *e)
 {
     const struct run_row *row = e->row;
-    const bool stopped = row && row->stopped && !strcmp(row->stopped, "cancel");
-    return row && !e->old && !stopped &&
+    return row && !e->old && !was_stopped(row) &&
            (row->median_us > 0 || (row->check && !run_row_passed(row)));
 }
 
@@ -560,6 +582,24 @@ void bench_totals(struct cmd_call *c, const struct suite *x, const struct rowset
     put_lines(c, &lines, width);
 }
 
+/* "ours moves 4140 GB/s at B=8 Sk=8k (asked 4000: met), ...", of rows of which a rate is asked. */
+static void add_rates(struct str *out, const struct rowset *rows, size_t from)
+{
+    const char *before = "ours moves ";
+    for (size_t i = from; i < rows->n; i++) {
+        const struct bench_row *row = row_read(rows->rows[i]);
+        char rate[NUMBER_BUF], goal[NUMBER_BUF];
+        if (!row->rate_met)
+            continue;
+        str_addf(out, "%s%s GB/s at %s %s (asked %s: %s)", before,
+                 number_fmt(rate, row->gbytes_per_s, 4), row->asked, row->l2,
+                 number_fmt(goal, row->rate_goal, 4), row->rate_met);
+        before = ", ";
+    }
+    if (*before == ',')
+        str_addc(out, '\n');
+}
+
 /* Is there an earlier row of rows from..i with this reason? */
 static bool told(const struct rowset *rows, size_t from, size_t i, const char *reason)
 {
@@ -648,6 +688,7 @@ void bench_section(struct session *s, struct cmd_call *c, const struct suite *x,
     rows_show(s, c->out, &part, &bench_columns, call_format(c), call_width(s, c));
     struct str below = {0};
     add_means(&below, x, rows, from, first->section);
+    add_rates(&below, rows, from);
     add_reasons(&below, rows, from);
     put_lines(c, &below, call_width(s, c));
     rowset_clear(&part);

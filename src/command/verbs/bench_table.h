@@ -12,7 +12,8 @@ struct bench_row {
     char *suite, *section, *asked, *shape, *l2;
     char *kernel, *peer; /* the fastest of each side that passed its check */
     double kernel_us, peer_us, ratio, ratio_lo, ratio_hi, goal, tflops, gbytes_per_s, sm_clock_mhz;
-    char *met;
+    double rate_goal;
+    char *met, *rate_met;
     int64_t n; /* samples of the one of both that has fewer */
     int64_t passed, judged;
     char *checks; /* "9 of 9" */

@@ -338,7 +338,11 @@ static void say_left(const struct bench *b, const char *into)
 {
     if (b->left)
         session_note(b->s, "%d comparison%s of %s %s%s", b->left, b->left == 1 ? "" : "s",
-                     b->suite.name, !b->measures ? "are not recorded" : "were not begun",
+                     b->suite.name,
+                     b->measures && b->left == 1 ? "was not begun"
+                     : b->measures               ? "were not begun"
+                     : b->left == 1              ? "is not recorded"
+                                                 : "are not recorded",
                      into ? "; the same line goes on with them" : "");
 }
 
@@ -513,11 +517,10 @@ const struct cmd_entry cmd_bench = {
         "\n"
         "A suite of your own is a file of lines: \"title WORDS\", \"section WORDS\", \"with "
         "WORDS\"\n"
-        "(parts of all shapes below, options), \"ours K,K\", \"peers K,K\", \"goal X [cold|hot]\" "
-        "of\n"
-        "the ratios below, \"mean X [WORDS]\" of the section's geometric mean or that of all "
-        "whose\n"
-        "names begin so, and a shape on every other line; \"#\" begins a comment.\n"
+        "(parts of all shapes below, options), \"ours K,K\", \"peers K,K\", \"goal X [cold|hot]\"\n"
+        "of the ratios below, \"rate X\" of our GB/s, \"mean X [WORDS]\" of the section's mean or\n"
+        "that of all whose names begin so, and a shape on every other line; \"#\" begins a "
+        "comment.\n"
         "\n"
         "  bench limit\n"
         "  bench limit into=limit.rec seconds=180\n"
