@@ -57,10 +57,10 @@ check auto H=4 S=64 D=512 f32 backend=cuda l2=$l2"
     # Without what is shipped nothing is known of such a shape; with one line in its place that line is.
     hash=$("$ATTNSCOPE" check naive S=16 H=1 f32 backend=cuda --json 2>/dev/null | sed -n 's/.*"source_hash": *"\([0-9a-f]*\)".*/\1/p' | head -1)
     printf '{"tuned":[{"device":"H200","backend":"cuda","l2":"cold","shape":"B=1 H=2 S=64 D=64 f32","kernel":"naive","hash":"%s","median_us":5}]}' "$hash" >one.tuned
-    for asked in 'S=64 H=2' 'S=70 H=2' 'S=1k H=2'; do
+    for asked in 'S=64 H=2' 'S=70 H=2' 'S=4k H=2'; do
         ATTNSCOPE_TUNED=one.tuned run_input "check naive S=16 H=1 backend=cuda
 check auto $asked D=64 f32 backend=cuda"
-        case $asked in S=1k*) is "ATTNSCOPE_TUNED: not for $asked" says "$err" 'auto: nothing' ;;
+        case $asked in S=4k*) is "ATTNSCOPE_TUNED: not for $asked" says "$err" 'auto: nothing' ;;
         *) is "ATTNSCOPE_TUNED: for $asked" says "$out" '^naive .* pass ' ;; esac
     done
     ATTNSCOPE_TUNED=one.tuned run_input "check naive S=16 H=1 backend=cuda
@@ -140,6 +140,22 @@ head -1 rows.jsonl >new.jsonl
 python3 "$auto" write both.tuned --over first.tuned new.jsonl >"$tmp/.out"
 is "a list that is renewed in part keeps the rest" [ "$(grep -c '"shape":"B=1 H=1 Sq=16\|"shape":"B=1 H=1 S=16' both.tuned)" -eq "$(grep -c '"shape":"B=1 H=1 Sq=16\|"shape":"B=1 H=1 S=16' first.tuned)" ]
 is "  and has as many lines" [ "$(wc -l <both.tuned)" -eq "$(wc -l <first.tuned)" ]
+python3 - <<'END'
+import json
+lines = [json.loads(line) for line in open("rows.jsonl")]
+with open("rows.rec", "w") as f:
+    f.write('{"type":"header","format":"attnscope-recording"}\n')
+    for row in (r for x in lines for r in x["rows"]):
+        f.write(json.dumps({"type": "row", "row": {k: v for k, v in row.items() if k not in ("own", "asked", "gpu")}}) + "\n")
+    f.write(json.dumps({"type": "row", "row": {**lines[0]["rows"][0], "kernel": "torch:flash"}}) + "\n")
+with open("old.jsonl", "w") as f:
+    for x in lines:
+        f.write(json.dumps({**x, "rows": [{**r, "backend": "cuda", "source_hash": "0123"} for r in x["rows"]]}) + "\n")
+END
+python3 "$auto" write rec.tuned rows.rec >/dev/null
+is "recordings are rows, too, but for those of others" [ "$(sed 's/"own":"[^"]*",//; s/,$//' rec.tuned | sort | cksum)" = "$(sed 's/"own":"[^"]*",//; s/,$//' first.tuned | sort | cksum)" ]
+python3 "$auto" write none.tuned old.jsonl >/dev/null
+is "what is of another source is left out" [ "$(grep -c kernel none.tuned)" -eq 0 ]
 
 # ---- a difference that nobody can miss: a parameter that wastes time ----
 if ! command -v cc >/dev/null; then

@@ -13,7 +13,7 @@
 #include "command/ask/plan_here.h"
 #include "plan/nearby.h"
 
-static const double far_most = 6;   /* powers of 2 from the nearest shape that was timed */
+static const double far_most = 8;   /* powers of 2 from the nearest shape that was timed */
 static const double behind_most = 1; /* and for a kernel from the nearest of all: it was no candidate nearer */
 static const double careful = 0.5;  /* standard deviations that an expected time is taken longer */
 static const double sure = 1.2;     /* of them between two times that are told apart */
