@@ -263,3 +263,66 @@ const struct pattern_global *pattern_global_learn(struct pattern_global_memo *me
     shape_of(w->offset, mask, bytes, &w->shape);
     return &w->cost;
 }
+
+/* ---- copies ---- */
+
+enum { EIGHTH = 8 }; /* lanes that are stored together: 128 bytes */
+
+/* How many different ones there are. */
+static uint32_t different(const uint64_t *x, int n)
+{
+    uint32_t found = 0;
+    for (int i = 0; i < n; i++) {
+        int k = 0;
+        while (x[k] != x[i])
+            k++;
+        found += k == i;
+    }
+    return found;
+}
+
+struct eight {
+    uint64_t sector[EIGHTH], piece[EIGHTH], pair[EIGHTH], store[EIGHTH];
+    int n;
+};
+
+/* Is the other half of lane i's sector copied into other 32 bytes? */
+static bool is_split(const struct eight *e, int i)
+{
+    for (int k = 0; k < e->n; k++)
+        if (e->sector[k] == e->sector[i] && e->piece[k] != e->piece[i])
+            return true;
+    return false;
+}
+
+static struct eight eight_of(const uint32_t to[32], const uint64_t from[32], uint32_t lanes,
+                             int first)
+{
+    struct eight e = {.n = 0};
+    uint64_t half[EIGHTH], line[EIGHTH];
+    for (int i = first; i < first + EIGHTH; i++) {
+        if (!(lanes >> i & 1))
+            continue;
+        e.sector[e.n] = from[i] / 32;
+        e.piece[e.n] = to[i] / 32;
+        e.pair[e.n] = from[i] / 32 << 32 ^ to[i] / 32;
+        half[e.n] = from[i] / 16 % 2;
+        line[e.n++] = to[i] / 128;
+    }
+    for (int i = 0; i < e.n; i++)
+        e.store[i] = line[i] * 3 + (is_split(&e, i) ? 1 + half[i] : 0);
+    return e;
+}
+
+struct pattern_copy pattern_copy(const uint32_t to[32], const uint64_t from[32], uint32_t lanes)
+{
+    struct pattern_copy c = {.wavefronts = 0};
+    for (int first = 0; first < 32; first += EIGHTH) {
+        const struct eight e = eight_of(to, from, lanes, first);
+        const uint32_t sectors = different(e.sector, e.n), pieces = different(e.piece, e.n);
+        c.wavefronts += different(e.store, e.n);
+        c.sectors += pieces > sectors ? pieces - sectors : 0;
+        c.again += different(e.pair, e.n) - sectors;
+    }
+    return c;
+}

@@ -198,4 +198,16 @@ static inline const struct pattern_global *pattern_global(struct pattern_global_
     return pattern_global_learn(memo, addr, mask, bytes, machine);
 }
 
+/* What copies of 16 bytes a lane (cp.async.cg) cost beside the pattern of their addresses. A sector, 32 bytes of global memory, goes to 32
+ * bytes of shared memory in one piece, its halves exchanged if need be (swizzles); where its halves fall into two of those (rows 16 bytes
+ * off) it is asked for twice, and first halves and second ones are stored one after the other. Eight lanes at a time are
+ * stored, a wavefront for each 128 bytes that they touch. Found on an H200: bigd_cluster of tests/sim/counters.tsv. */
+struct pattern_copy {
+    uint32_t wavefronts; /* at least those of the pattern count */
+    uint32_t
+        sectors; /* more than the pattern has: pieces of 32 bytes that eight lanes fill over the sectors that they read */
+    uint32_t again; /* sectors that the L2 is asked for a second time */
+};
+struct pattern_copy pattern_copy(const uint32_t to[32], const uint64_t from[32], uint32_t lanes);
+
 #endif

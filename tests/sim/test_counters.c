@@ -26,6 +26,12 @@
 struct figures {
     struct sim_counts counts;
     struct statics machine;
+    uint64_t
+        beside; /* wavefronts of mbarriers, which a GPU counts of a launch, but of no instruction */
+    uint64_t
+        served; /* wavefronts of reads from other blocks' memory beyond one a warp: it serves them, a GPU counts who asks */
+    uint64_t
+        outside; /* sectors of tensor maps' boxes that lie outside of the tensor: a GPU counts whole boxes */
 };
 
 /* Instructions of a program are those of the text, one by one; those that ptxas joins are one. */
@@ -44,12 +50,45 @@ static void add_machine(struct statics *s, const struct trial *t, const char *en
     ptx_free(m);
 }
 
+/* Sectors of a box; 0 where there is none, or they are not all alike. */
+static uint64_t box_sectors(const struct trial *t, int pass)
+{
+    const struct plan_pass *p = &t->plan.passes[pass];
+    int64_t elements = 0;
+    for (int i = 0; i < p->ntma; i++) {
+        const int64_t own = p->tma[i].rows * p->tma[i].columns;
+        if (i && own != elements)
+            return 0;
+        elements = own;
+    }
+    return (uint64_t)(elements * dtype_size(t->plan.shape.dtype) / 32);
+}
+
+/* What the GPU's counters have elsewhere, or not at all. */
+static void add_elsewhere(struct figures *f, const struct trial *t, int pass,
+                          const struct sim_result *r)
+{
+    const bool cluster = t->plan.passes[pass].cluster > 1;
+    const uint64_t box = box_sectors(t, pass);
+    for (size_t i = 0; i < r->insns; i++) {
+        const char *name = sim_program_insn(t->program[pass], i).name;
+        const struct sim_counts *c = &r->insn[i];
+        if (!strncmp(name, "mbarrier", 8))
+            f->beside += c->smem_wavefronts;
+        else if (cluster && !strncmp(name, "ld.shared::cluster", 18))
+            f->served += c->smem_wavefronts - c->smem_requests;
+        else if (box && !strncmp(name, "cp.async.bulk.tensor", 20))
+            f->outside += c->executions * box - c->global_sectors;
+    }
+}
+
 static void add_pass(void *ctx, const struct trial *t, int pass, const struct sim_result *r)
 {
     struct figures *f = ctx;
     char entry[600];
     desc_entry(t->plan.desc, pass, entry, sizeof entry);
     add_machine(&f->machine, t, entry, t->program[pass], r);
+    add_elsewhere(f, t, pass, r);
     sim_counts_add(&f->counts, &r->total);
 }
 
@@ -113,7 +152,7 @@ static const struct counter {
     double goal; /* so many percent of the rows must be that near */
 } counters[] = {
     {"tensor_ops", SIM_COUNT_tensor_ops, 0, 100},
-    {"barriers", SIM_COUNT_barriers, 0, 97},
+    {"barriers", SIM_COUNT_barriers, 0, 97}, /* of a block, and arrivals and waits of a cluster */
     {"shuffles", SIM_COUNT_shuffles, 0, 100},
     {"smem_wavefronts", SIM_COUNT_smem_wavefronts, 2, 97},
     {"smem_wavefronts_ideal", SIM_COUNT_smem_wavefronts_ideal, 2, 97},
@@ -124,7 +163,18 @@ enum { COUNTERS_N = sizeof counters / sizeof *counters };
 
 static double value_of(const struct figures *f, const struct counter *c)
 {
-    return c->count < 0 ? f->machine.total : (double)sim_count_get(&f->counts, c->count);
+    if (c->count < 0)
+        return f->machine.total;
+    const double value = (double)sim_count_get(&f->counts, c->count);
+    switch (c->count) {
+    case SIM_COUNT_smem_wavefronts:
+    case SIM_COUNT_smem_wavefronts_ideal:
+        return value - (double)(f->beside + f->served);
+    case SIM_COUNT_global_sectors:
+        return value + (double)f->outside;
+    default:
+        return value;
+    }
 }
 
 /* ---- the table ---- */
@@ -300,15 +350,15 @@ static void goals_are_reached(void)
 enum { OF_LAUNCH = 5 }; /* columns of counters_90a.tsv behind kernel and shape */
 
 /* How near a figure of ours must be to the GPU's, as a ratio. Wavefronts: warps spin at mbarriers as long as copies took there. TMA: the
- * GPU counts whole boxes and no stores, ours are what lies within the tensor, and O. L2: blocks that ask for the same lines at
- * once are one request there; only a known kernel is above 2. */
+ * GPU counts whole boxes and no stores, ours are what lies within the tensor, and O; 320 keys fill 1.25 of splitkv_wgmma's
+ * two boxes of 256. L2: blocks that ask for the same lines at once are one request there. */
 static const struct launch_bound {
     const char *name;
     double least, most;
 } launch_bounds[OF_LAUNCH] = {{"tensor_cycles", 1, 1},
                               {"gmma", 1, INFINITY}, /* there are some */
                               {"wavefronts", 0.94, 1.06},
-                              {"tma_sectors", 0.85, 1.15},
+                              {"tma_sectors", 0.65, 1.15},
                               {"l2_bytes", 1, 2.4}};
 
 static void values_of_launch(const struct figures *f, double out[OF_LAUNCH])
@@ -316,7 +366,7 @@ static void values_of_launch(const struct figures *f, double out[OF_LAUNCH])
     const struct sim_counts *c = &f->counts;
     out[0] = 4 * (double)c->tensor_ops;
     out[1] = INFINITY;
-    out[2] = (double)(c->smem_wavefronts + c->shuffles);
+    out[2] = (double)(c->smem_wavefronts + c->shuffles - f->served);
     out[3] = (double)c->global_sectors;
     out[4] = 32 * (double)(c->l2_hits + c->l2_misses);
 }
@@ -353,6 +403,27 @@ static void launches_of_wgmma_are_near(void)
     }
     CU_ASSERT(rows > 0);
     free(text);
+}
+
+/* Kernels of the ladder that neither table has were never held against a GPU. */
+static void every_kernel_was_counted(void)
+{
+    struct registry *r = registry_new();
+    char *wgmma = read_text("counters_90a.tsv");
+    for (int i = 0; i < registry_count(r); i++) {
+        const struct kernel_desc *d = registry_at(r, i)->cuda;
+        bool found = !d || d->peer;
+        for (size_t k = 0; k < all.n && !found; k++)
+            found = !strcmp(all.rows[k].kernel, d->name);
+        char *start = found ? NULL : xasprintf("\n%s\t", d->name);
+        if (start && !(wgmma && strstr(wgmma, start))) {
+            printf("# %s has no row\n", d->name);
+            CU_FAIL("a kernel without counters of a GPU");
+        }
+        free(start);
+    }
+    free(wgmma);
+    registry_free(r);
 }
 
 /* ---- for tests/gpu/counters ---- */
@@ -406,6 +477,7 @@ int main(int argc, char **argv)
         {"all other counters are near those of the machine code", the_rest_is_near},
         {"and enough of them", goals_are_reached},
         {"launches with wgmma are what a GPU counts", launches_of_wgmma_are_near},
+        {"every kernel was held against a GPU", every_kernel_was_counted},
     };
     if (argc == 2 && !strcmp(argv[1], "print"))
         return print_all();

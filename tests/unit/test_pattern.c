@@ -451,7 +451,47 @@ static void test_extent(void)
     CU_ASSERT_EQUAL(pattern_global(&no_sectors, wide, ALL, 2, nothing)->sectors, 0);
 }
 
+/* A warp copies two rows of 256 bytes into rows that are `pitch` bytes apart, the pieces of a row exchanged by `swizzle`. */
+static struct pattern_copy copy_of(uint32_t row, uint32_t pitch, uint32_t swizzle)
+{
+    uint32_t to[32];
+    uint64_t from[32];
+    for (uint32_t i = 0; i < 32; i++) {
+        const uint32_t r = row + i / 16;
+        to[i] = r * pitch + (i % 16 ^ (swizzle ? r % 8 : 0)) * 16;
+        from[i] = 4096 + r * 2048 + i % 16 * 16;
+    }
+    return pattern_copy(to, from, ALL);
+}
+
+static void test_copies(void)
+{
+    const struct pattern_copy even = copy_of(3, 256, 0), swizzled = copy_of(3, 256, 1);
+    CU_ASSERT_EQUAL(even.wavefronts, 4);
+    CU_ASSERT_EQUAL(even.sectors + even.again, 0);
+    CU_ASSERT_EQUAL(swizzled.wavefronts, 4); /* halves are exchanged within their 32 bytes */
+    CU_ASSERT_EQUAL(swizzled.sectors + swizzled.again, 0);
+    /* Rows of 272 bytes, as bigd_cluster has them: 42 for four warps and a sector of every odd row twice, as an H200 counts. */
+    static const uint32_t wavefronts[4] = {8, 12, 12, 10};
+    for (uint32_t w = 0; w < 4; w++) {
+        const struct pattern_copy off = copy_of(2 * w, 272, 0);
+        CU_ASSERT_EQUAL(off.wavefronts, wavefronts[w]);
+        CU_ASSERT_EQUAL(off.again, 8);
+        CU_ASSERT_EQUAL(off.sectors, 2);
+    }
+    uint32_t to[32] = {48, 64};
+    uint64_t from[32] = {96, 112};
+    const struct pattern_copy two = pattern_copy(to, from, 3), one = pattern_copy(to, from, 1),
+                              none = pattern_copy(to, from, 0);
+    CU_ASSERT_EQUAL(two.wavefronts, 2);
+    CU_ASSERT_EQUAL(two.again, 1);
+    CU_ASSERT_EQUAL(one.wavefronts, 1); /* nobody has the other half */
+    CU_ASSERT_EQUAL(one.again, 0);
+    CU_ASSERT_EQUAL(none.wavefronts + none.again + none.sectors, 0);
+}
+
 static const struct tap_test tests[] = {
+    {"copies into rows that are 16 bytes off cost more", test_copies},
     {"strides, broadcasts, atomics on one word", test_strides},
     {"8 and 16 bytes a lane", test_wide},
     {"rows of ldmatrix: pitch, padding, swizzle", test_rows},

@@ -633,6 +633,7 @@ OP(CP_ASYNC)
     IN_SET(fill32)(to, m);
     const struct IN_SET(access) k = {
         .size = bytes, .align = bytes, .write = true, .pattern = PATTERN_STORE, .act = HAZARD_COPY};
+    const uint64_t before = t->sum.smem_wavefronts;
     if (t->counters)
         IN_SET(cost_shared)(w, c, to, m, &k);
     if (t->hazard)
@@ -661,6 +662,14 @@ OP(CP_ASYNC)
     u64 addr[32] __attribute__((aligned(64)));
     memcpy(addr, from, sizeof addr);
     const uint32_t good = whole ? IN_SET(reach_global)(w, c, addr, whole, &g, p) : 0;
+    if (t->counters && good && bytes == 16) {
+        const struct pattern_copy cost =
+            pattern_copy((const uint32_t *)to, (const uint64_t *)from, good);
+        const uint64_t had = t->sum.smem_wavefronts - before;
+        COUNT(t, c, smem_wavefronts, cost.wavefronts > had ? cost.wavefronts - had : 0);
+        COUNT(t, c, global_sectors, cost.sectors);
+        COUNT(t, c, l2_hits, cost.again);
+    }
     if (good == FULL && bytes == 16) {
         for (int i = 0; i < 32; i++)
             memcpy(a->data[i], p[i], 16);
