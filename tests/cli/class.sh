@@ -106,6 +106,12 @@ is "a table that does not fit a page is told" says "$out" 'page +problem +occupa
 printf '# T\n\n## S\n\nThe row is `%s`.\n\n```attnscope\ntrace access D=2048\nexpect $1.sectors > 0 : no\nhint h\n```\n' 'lanes on each sector' >map.md
 run lesson check map.md
 is "and a column that is cut although the step speaks of it" says "$out" 'page +problem .*"lanes on each sector" is cut'
+printf '# T\n\n## S\n\n```attnscope\nplan naive S=256 gpu=L4\nexpect $1.waves > 0 : no\nhint h\n```\n' >long.md
+run lesson check long.md
+is "a plan of more than a screen is told" says "$out" 'page +problem +plan naive .*only= keeps those that the step speaks of'
+sed 's/gpu=L4/gpu=L4 only=waves/' long.md >short.md
+run lesson check short.md --csv
+is "and none of which a part is asked for" [ "$(printf '%s\n' "$out" | grep -c ',page,')" -eq 0 ]
 sed 's/The row is .*/The row is long./' map.md >quiet.md
 run lesson check quiet.md --csv
 is "and only then" [ "$(printf '%s\n' "$out" | grep -c ',page,')" -eq 0 ]

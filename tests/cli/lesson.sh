@@ -33,6 +33,22 @@ run_input hint lesson measure
 is "the end of the input ends the lesson, with 1" [ "$rc" -eq 1 ]
 is "a hint" says "$out" 'Count the scores'
 
+# What a step measures is all that it speaks of; outside of lessons counts of the CUDA source stand beside it.
+run check fa2 B=1 H=1 S=64
+is "a check shows the CUDA source's counts beside it" says "$out" 'The CUDA source, simulated'
+run_input 'b
+
+q' lesson correct
+is "a step does not" [ "$(printf '%s' "$out" | grep -c 'CUDA source, simulated')" -eq 0 ]
+is "  and shows what it asked for" says "$out" '^fa2 .* live'
+run run fa2 B=1 H=1 S=64 backend=sim
+is "nor a predicted time" says "$out" '^model, on '
+run_input '64
+
+' lesson blocks step=8
+is "  where counts are what it asks for" [ "$(printf '%s' "$out" | grep -c '^model, on ')" -eq 0 ]
+is "  which are there" says "$out" '^qtile_seq +[0-9]+ .* pass'
+
 # Orders of two to five items, and the lines that are asked for, looked up in the sources.
 more_answers() {
     printf '1 2\n1 2 3\n1 2 3 4\n1 2 3 4 5\n'
@@ -101,7 +117,7 @@ is "splits are combined into the right answer" says "$out" '"split":"all".*"max_
 run trace splitkv Sk=34 SPLITS=5 scale=3 seed=42 break=weights --json
 is "and their plain average is another one" says "$out" '"split":"all".*"max_diff":0\.[0-9]+[,}]'
 run trace splitkv Sk=8 BC=4 SPLITS=4
-is "a split's output is in the table, and none without keys" says "$(printf '%s\n' "$out" | tr -s ' ')" '^0 4 0\.645 2\.917 0\.7116 1\.716 0\.2440 .*3 0 -inf 0 0 -inf - 0'
+is "a split's output is in the table, and none without keys" says "$(printf '%s\n' "$out" | tr -s ' \n' ' |')" '[|]0 4 0\.645 2\.917 0\.7116 1\.716 0\.2440 .*[|]3 0 -inf 0 0 -inf - 0'
 run trace splitkv Sk=8 BC=4 SPLITS=4 --csv
 is "a split without keys weighs nothing" says "$out" '^3,0,-inf,0,0,,-inf,0,|^3,0,-inf,0\.0,0\.0,'
 run trace sum Sk=64 tries=8 --json
@@ -248,4 +264,10 @@ p=$(printf '%065d' 0 | tr 0 '(') q=$(printf '%065d' 0 | tr 0 ')')
 printf '/* @name deep\n@title T\n@dtypes f32\n@threads %s64%s\n@grid 1\n*/\n' "$p" "$q" >deep.cu
 run kernel add deep.cu
 is "65 nested parentheses are a sentence" says "$rc $err" '^2 .*deep.cu:4:[0-9]+: @threads: nested more than 64 deep'
+
+# Every one on a page of 80 columns, as an author would ask; a clock decides none of it.
+[ "${LESSONS:-}" != all ] || for lesson in $names; do
+    run lesson check "$lesson" --csv
+    is "$lesson fits its page" silent "$(printf '%s\n' "$out" | grep -E '^[^,]*,[0-9]+,(page|screen|figure|terms),problem,')"
+done
 finish

@@ -85,7 +85,7 @@ const struct columns counted_columns = {
         {.field = "global_sectors_ideal", .title = "ideal", .digits = 5, .drop = 2},
         {.field = "barriers", .drop = 6},
         {.field = "predicted_us", .title = "model us", .optional = true, .drop = 10},
-        {.field = "predicted_error_pct", .title = "off %", .optional = true, .drop = 1},
+        {.field = "predicted_error_pct", .title = "off %", .optional = true, .drop = 11}, /* never without it */
         {.field = "max_diff", .drop = 1},
         {.field = "error_ratio", .drop = 5},
         {.field = "pair_max_diff", .optional = true, .drop = 5},

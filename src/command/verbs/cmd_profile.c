@@ -29,7 +29,7 @@ static const struct columns columns = {
         {.field = "params", .optional = true, .drop = 6},
         {.field = "duration_us", .title = "us"},
         {.field = "predicted_us", .title = "model us", .optional = true, .drop = 5},
-        {.field = "predicted_error_pct", .title = "off %", .optional = true, .drop = 5},
+        {.field = "predicted_error_pct", .title = "off %", .optional = true, .drop = 6},
         {.field = "dram_bytes", .title = "DRAM bytes"},
         {.field = "l2_bytes", .title = "L2 bytes", .drop = 3},
         {.field = "tensor_pct", .title = "tensor %", .digits = 3},

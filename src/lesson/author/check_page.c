@@ -59,11 +59,24 @@ static void long_lines(const char *command, const char *printed, struct texts *o
                                   PAGE_COLUMNS));
 }
 
+/* A plan has a line for everything; only= keeps those that the step is about. */
+static void long_plan(const char *command, const char *printed, struct texts *out)
+{
+    int lines = 0;
+    for (const char *p = printed; (p = strchr(p, '\n')); p++)
+        lines++;
+    if (lines > SCREEN_LINES && strncmp(command, "plan ", 5) == 0 && !strstr(command, " only="))
+        texts_take(out, xasprintf("%s: prints %d lines, a screen has %d: only= keeps those that the step "
+                                  "speaks of",
+                                  command, lines, SCREEN_LINES));
+}
+
 struct texts page_lost(struct session *s, const struct lesson_stage *at, const char *command,
                        const char *printed)
 {
     struct texts out = {0}, speaks = stage_speaks(at);
     long_lines(command, printed, &out);
+    long_plan(command, printed, &out);
     s->front.speaks = &speaks;
     if (s->rows.last.command && s->rows.last.cols.list && has_table(s, printed))
         lost_columns(s, &out);
