@@ -429,7 +429,7 @@ void timeline_summary(const struct block_panel *s, struct str *out)
     if (is_predicted(s) && !(s->predicted_error_pct >= 0))
         str_addf(out, "; all times are predicted");
     if (s->predicted_us > 0 && s->predicted_error_pct >= 0)
-        str_addf(out, "; predicted %s, off by %s %%%s", number_fmt_us(b[1], s->predicted_us),
+        str_addf(out, "; predicted %s, median error %s %%%s", number_fmt_us(b[1], s->predicted_us),
                  number_fmt(b[2], s->predicted_error_pct, 2),
                  model && (is_predicted(s) || !is_recorded(s)) ? ": the clock of this picture"
                                                                : "");

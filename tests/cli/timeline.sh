@@ -59,7 +59,7 @@ is "  of atomics" sums decode_atomic Sq=1 Sk=512 H=2
 
 run timeline fa2 S=1k causal backend=sim gpu=H200
 is "blocks in microseconds" says "$out" '^predicted +\|0 .*us'
-is "  which are said to be predicted" says "$out" 'ends at [0-9.]+ us; .*predicted [0-9.]+ us, off by [0-9.]+ %: the clock of this picture'
+is "  which are said to be predicted" says "$out" 'ends at [0-9.]+ us; .*predicted [0-9.]+ us, median error [0-9.]+ %: the clock of this picture'
 is "  a letter is a phase, with its line" says "$out" 'B copies \(fa2\.cu:[0-9]+\) [0-9.]+ %'
 is "  of a simulated run" says "$out" '^fa2  SIM  H200'
 run timeline fa2 S=1k causal gpu=H200
@@ -96,7 +96,7 @@ run -c 'timeline fa2 S=64 H=1 backend=sim gpu=H200' -c 'export figure=timeline t
 is "as SVG" [ -s t.svg ]
 is "  with letters of phases" says "$(cat t.svg)" '>C<'
 is "  and what they are" says "$(cat t.svg)" 'products, exp2/cvt.* \(fa2\.cu:'
-is "  in predicted microseconds" says "$(cat t.svg)" 'predicted [0-9.]+ us, off by'
+is "  in predicted microseconds" says "$(cat t.svg)" 'predicted [0-9.]+ us, median error'
 run -c 'timeline fa2 S=1k causal backend=sim gpu=H200' -c 'export t.html'
 is "as HTML" says "$(cat t.html)" 'products, exp2/cvt.* \(fa2\.cu:'
 

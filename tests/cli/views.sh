@@ -99,7 +99,7 @@ is "not of C" [ "$rc" -eq 2 ]
 # ---- the clock of the model's timeline
 run timeline fa2 S=512 H=2 gpu=A100 origin=model
 is "a model's clock is predicted" says "$out" '^predicted +\|0 .*us'
-is "with its error" says "$out" 'predicted [0-9.]+ us, off by [0-9]+ %: the clock'
+is "with its error" says "$out" 'predicted [0-9.]+ us, median error [0-9]+ %: the clock'
 run timeline fa2 S=512 H=2 gpu=A100 origin=model --json
 is "as fields" says "$out" '"predicted_us":[0-9.]+,"predicted_error_pct":[0-9]+'
 is "stamps it has none" says "$out" '"span_us":null'
