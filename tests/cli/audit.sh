@@ -30,4 +30,6 @@ is "so is a section that is not there" [ "$rc" -eq 2 ]
 run complete-line -- 'audit sm'
 is "names of reports complete" says "$out" 'smem-limit-l4'
 
+run audit fa1-sequential-l4 id=seq-028
+is "one claim is no claims" says "$out" '^1 claim: 1 refuted; 0 not as expected$'
 finish

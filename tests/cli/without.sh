@@ -26,6 +26,10 @@ run sanitize fa2 S=64 H=1 without=1
 is "one tile: the first barrier guards nothing" [ "$rc" -eq 0 ]
 is "  in one block" says "$out" 'no hazard in 1 block,'
 
+# ---- who waits where, as far as a sentence goes
+run sanitize fused_warp_spec B=1 H=1 S=200 D=64 f16 without=7
+is "a deadlock of nine warps: told up to a whole one" says "$(printf '%s' "$out" | tr '\n' ' ' | tr -s ' ')" 'all warps of a block wait: .* lacks 64 arrivals and 0 bytes, warp 1 asks an mbarrier \(PTX line [0-9]+\), and others fused_warp_spec'
+
 # ---- what is told of each
 run sanitize fa2 S=200 H=1 without=1
 all=$(printf '%s\n' "$out" | grep -c '^race_')

@@ -158,7 +158,7 @@ static void print_text(const struct audit *a, struct str *out, int width)
         print_row(out, row, section, width);
         section = row->section;
     }
-    str_addf(out, "\n%zu claims:", a->rows.n);
+    str_addf(out, "\n%zu claim%s:", a->rows.n, a->rows.n == 1 ? "" : "s");
     for (int i = 0; verdict_words[i]; i++)
         if (a->count[i])
             str_addf(out, " %d %s", a->count[i], verdict_words[i]);

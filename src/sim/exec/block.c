@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "sim/exec/course.h"
@@ -222,12 +223,14 @@ static int describe_asking(const struct block *b, const struct warp *w, int line
                     comma, w->id, line, w->asks_parity, s.missing, s.bytes);
 }
 
-/* Who waits where, as far as the text goes. */
-static void describe_waits(const struct block *b, char *text, size_t size)
+/* Who waits where, as far as the text goes, which ends between two of them. */
+static void describe_waits(const struct block *b, char *text, size_t whole)
 {
+    static const char others[] = ", and others";
+    const size_t size = whole - sizeof others;
     size_t at = 0;
     text[0] = 0;
-    for (int i = 0; i < b->nwarps && at + 1 < size; i++) {
+    for (int i = 0; i < b->nwarps; i++) {
         const struct warp *w = &b->warp[i];
         if (!w->depth)
             continue;
@@ -240,7 +243,11 @@ static void describe_waits(const struct block *b, char *text, size_t size)
                 ? snprintf(text + at, size - at, "%swarp %d at barrier %d (PTX line %d)",
                            at ? ", " : "", i, w->barrier, line)
                 : describe_asking(b, w, line, text + at, size - at);
-        at += n > 0 ? (size_t)n : 0;
+        if (n < 0 || (size_t)n >= size - at) {
+            memcpy(text + at, others, sizeof others);
+            return;
+        }
+        at += (size_t)n;
     }
 }
 
