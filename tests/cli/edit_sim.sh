@@ -129,4 +129,14 @@ rc=$?
 is "--follow: Ctrl-C ends it, which is no failure" [ "$rc" -eq 0 ]
 run edit qtile_seq count=3
 is "count= without --follow is refused" [ "$rc" -eq 2 ]
+# ---- with NVRTC, which knows registers: the predicted time has them ----
+unset ATTNSCOPE_LIBNVRTC
+EDITOR=true
+run doctor
+if says "$out" '^NVRTC +ok'; then
+    edit
+    is "NVRTC: registers are shown" says "$out" '^qtile_seq_edit +L4 +[0-9]+ '
+    is "NVRTC: and known to the model" [ "$(printf %s "$out" | grep -c 'registers on that GPU are not known')" -eq 0 ]
+    is "NVRTC: which has a time" says "$out" '^  qtile_seq_edit: [0-9.]+ us: '
+fi
 finish

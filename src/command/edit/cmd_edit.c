@@ -21,6 +21,7 @@
 #include "base/sanitize.h"
 #include "command/ask/consent.h"
 #include "command/ask/measure.h"
+#include "command/ask/plan_here.h"
 #include "command/ask/plan_row.h"
 #include "command/ask/request.h"
 #include "command/ask/simulate.h"
@@ -574,6 +575,8 @@ static enum status judge_simulated(struct edit *e, struct request *r, const stru
         st = show_code(e, r, x, false, err);
     if (st == ST_OK)
         call_flush(e->s, e->c);
+    if (st == ST_OK && x->device) /* a predicted time hangs on the registers that were just shown */
+        plans_compile(e->s, r, x->device);
     if (st == ST_OK)
         st = edit_simulate(&(struct edit_simulation){.s = e->s,
                                                      .c = e->c,
