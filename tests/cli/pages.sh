@@ -69,7 +69,7 @@ is "  and says what to do" says "$err" 'a smaller page|would fit'
 
 # ---- planned, explained ----
 run plan decode_paged B=8 H=32 Hkv=8 Sq=1 Sk=8k D=128 page=16 gpu=H200
-is "a plan shows pages, pools and table" says "$out" '^  pages +512 of 16 keys a sequence, 4096 of 4609 pages in use; pools of K and V 288 MiB, block table 16.0 KiB'
+is "a plan shows pages, pools and table" says "$out" '^  pages +512 pages of 16 keys a sequence, 4096 of 4609 pages in use; pools of K and V 288 MiB, block table 16.0 KiB'
 run plan decode_paged B=8 H=32 Hkv=8 Sq=1 Sk=8k D=128 page=16 gpu=H200 --json
 is "in JSON, in bytes" says "$out" '"pool_bytes":302055424.0,"table_bytes":16384.0'
 run plan decode_atomic B=8 H=32 Hkv=8 Sq=1 Sk=8k D=128 gpu=H200 --json

@@ -255,9 +255,9 @@ static void add_pages(struct str *out, const struct plan_view *sh)
         return;
     }
     str_addf(out,
-             "%lld of %lld keys a sequence, %lld of %lld pages in use; pools of K and V %s, block "
+             "%lld page%s of %lld keys a sequence, %lld of %lld pages in use; pools of K and V %s, block "
              "table %s\n",
-             (long long)pages.each, (long long)pages.size, (long long)pages.used,
+             (long long)pages.each, plural(pages.each), (long long)pages.size, (long long)pages.used,
              (long long)pages.total, number_fmt_bytes(a, p->pool_bytes),
              number_fmt_bytes(b, p->table_bytes));
 }
