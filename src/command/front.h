@@ -45,9 +45,9 @@ struct front {
                          progress says. NULL: it is the whole. Borrowed */
     bool direct; /* the terminal is the commands' own: the shell may write to it and read from it */
     int width;   /* columns for text tables; 0: unlimited */
-    const struct texts
-        *speaks; /* a lesson's step: columns of these fields or titles are the last that a narrow table leaves
-                    out, and what the step does not speak of is left out of what is long; NULL: none. Borrowed */
+    /* A lesson's step: columns of these fields or titles are the last that a narrow table leaves out, and
+     * what the step does not speak of is left out of what is long; NULL: none. Borrowed. */
+    const struct texts *speaks;
     enum glyphs glyphs;
     bool color; /* NO_COLOR, CLICOLOR_FORCE and --color have been weighed */
 };

@@ -37,7 +37,7 @@ struct session {
     int scripts;  /* files that are being run, one within the other */
     bool quit;    /* `quit` was given */
     bool draws;   /* a figure of a lesson: nothing is simulated that its words do not ask for */
-    bool paints;  /* a screen is being drawn: nothing is waited for, since waiting draws the screen */
+    bool paints;  /* a screen is drawn: nothing is waited for, as waiting would draw it */
     unsigned may; /* enum may, as in session_kinds */
     const char *program; /* argv[0] */
 };

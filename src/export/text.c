@@ -144,7 +144,8 @@ static void add_cell(struct str *out, const struct table *t, size_t c, const cha
         add_wrapped(out, t, c, text);
         return;
     }
-    const int used = add_cut(out, text, t->width[c], t->cols[c]->map && text != t->cols[c]->title ? ">" : "..");
+    const int used =
+        add_cut(out, text, t->width[c], t->cols[c]->map && text != t->cols[c]->title ? ">" : "..");
     if (left && c + 1 < t->ncols)
         pad(out, t->width[c] - used);
 }

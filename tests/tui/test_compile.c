@@ -103,7 +103,7 @@ static void figure_is_compiled(void)
     pty_send(p, "\r");
     CU_ASSERT_TRUE(tui_expect(p, "You said 136", RUN_MS));
     pty_send(p, "G");
-    CU_ASSERT_TRUE(tui_expect(p, "16 blocks, 48 slots (3 an SM)", RUN_MS)); /* and no bound: "<=48" */
+    CU_ASSERT_TRUE(tui_expect(p, "16 blocks, 48 slots (3 an SM)", RUN_MS)); /* not "<=48" */
     tui_quit(p);
 }
 

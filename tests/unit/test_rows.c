@@ -115,7 +115,9 @@ static void test_wrapped_column(void)
 static void test_map_column(void)
 {
     static const struct column cols[] = {
-        {.field = "n", .title = "n"}, {.field = "map", .title = "map", .left = true, .map = true}, {0}};
+        {.field = "n", .title = "n"},
+        {.field = "map", .title = "map", .left = true, .map = true},
+        {0}};
     json_t *rows = json_pack("[{s:i, s:s}, {s:i, s:s}]", "n", 1, "map", "88..............", "n", 2,
                              "map", "..............88");
     char *got = format_by(rows, cols, FORMAT_TEXT, 15);

@@ -87,7 +87,8 @@ static void add_threads(struct str *out, const struct plan_view *sh)
     const struct plan_pass *p = sh->pass;
     const long long warps = (p->threads + 31) / 32;
     str_addf(out, "%lld, %lld warp%s", (long long)p->threads, warps, plural(warps));
-    if (p->threads_formula && tells(p->threads_formula) && p->threads_formula[strspn(p->threads_formula, "0123456789 =")])
+    if (p->threads_formula && tells(p->threads_formula) &&
+        p->threads_formula[strspn(p->threads_formula, "0123456789 =")])
         str_addf(out, "   %s", p->threads_formula);
     str_addc(out, '\n');
 }
@@ -255,10 +256,10 @@ static void add_pages(struct str *out, const struct plan_view *sh)
         return;
     }
     str_addf(out,
-             "%lld page%s of %lld keys a sequence, %lld of %lld pages in use; pools of K and V %s, block "
-             "table %s\n",
-             (long long)pages.each, plural(pages.each), (long long)pages.size, (long long)pages.used,
-             (long long)pages.total, number_fmt_bytes(a, p->pool_bytes),
+             "%lld page%s of %lld keys a sequence, %lld of %lld pages in use; pools of K and V %s, "
+             "block table %s\n",
+             (long long)pages.each, plural(pages.each), (long long)pages.size,
+             (long long)pages.used, (long long)pages.total, number_fmt_bytes(a, p->pool_bytes),
              number_fmt_bytes(b, p->table_bytes));
 }
 

@@ -66,8 +66,8 @@ static void long_plan(const char *command, const char *printed, struct texts *ou
     for (const char *p = printed; (p = strchr(p, '\n')); p++)
         lines++;
     if (lines > SCREEN_LINES && strncmp(command, "plan ", 5) == 0 && !strstr(command, " only="))
-        texts_take(out, xasprintf("%s: prints %d lines, a screen has %d: only= keeps those that the step "
-                                  "speaks of",
+        texts_take(out, xasprintf("%s: prints %d lines, a screen has %d: only= keeps those that "
+                                  "the step speaks of",
                                   command, lines, SCREEN_LINES));
 }
 

@@ -211,7 +211,8 @@ static int place_question(struct lessons *l, struct rect r)
     return fits && rows > 0 ? rows + 1 : 0; /* and a blank row above */
 }
 
-enum { LINE_LEAD = 7, LINE_WHOLE_ROWS = 2 }; /* cursor, number, two blanks; a long line whole, below the list */
+/* Cursor, number, two blanks; rows below the list for a long line. */
+enum { LINE_LEAD = 7, LINE_WHOLE_ROWS = 2 };
 
 static bool line_is_cut(const struct lessons *l, int line, int width)
 {
@@ -234,8 +235,8 @@ static void draw_lines(struct lessons *l, struct canvas *c, struct rect r)
     r.h -= whole;
     if (whole && cur < l->nlines && line_is_cut(l, cur, r.w)) {
         const char *text = l->lines[cur];
-        canvas_wrap(c, (struct rect){r.x + LINE_LEAD, r.y + r.h, r.w - LINE_LEAD, whole}, ROLE_ACCENT,
-                    text + strspn(text, " "));
+        canvas_wrap(c, (struct rect){r.x + LINE_LEAD, r.y + r.h, r.w - LINE_LEAD, whole},
+                    ROLE_ACCENT, text + strspn(text, " "));
     }
     const int visible = list_place(&l->pick, r, l->nlines, false);
     for (int i = 0; i < visible; i++) {

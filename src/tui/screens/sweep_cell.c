@@ -56,9 +56,8 @@ static void cell_plan(const struct sweep_cell *x, struct flow *f)
     flow_item(f, "regs", ROLE_NORMAL, "%s", number_fmt_int(b[0], m->regs));
     if (m->occ.blocks_per_sm != INT_UNKNOWN)
         flow_item(f, "occupancy", ROLE_NORMAL, "%s%s block%s/SM, %s%s %%", bound ? "<=" : "",
-                  number_fmt_int(b[0], m->occ.blocks_per_sm),
-                  m->occ.blocks_per_sm == 1 ? "" : "s", bound ? "<=" : "",
-                  number_fmt(b[1], m->occ.occupancy_pct, 3));
+                  number_fmt_int(b[0], m->occ.blocks_per_sm), m->occ.blocks_per_sm == 1 ? "" : "s",
+                  bound ? "<=" : "", number_fmt(b[1], m->occ.occupancy_pct, 3));
     flow_item(f, "waves", ROLE_NORMAL, "%s%s", bound ? ">=" : "",
               number_fmt(b[0], m->occ.waves, 3));
     flow_item(f, "AI", ROLE_NORMAL, "%s FLOP/B", number_fmt(b[0], p->requested_intensity, 3));
