@@ -10,39 +10,46 @@
  * @unit      tensor
  * @dtypes    f32
  * @arch      90
- * @requires  sm == 90 && D <= 8192 && D % 4 == 0 && BR % 8 == 0 && BC >= 16 && BC == pow2ceil(BC)
+ * @requires  sm == 90 && D <= 8192 && D % 4 == 0 && BR % 4 == 0 && BC >= 16 && BC == pow2ceil(BC) && BC <= THREADS/2
  *            && THREADS == pow2ceil(THREADS) && BC*ceil(D/(16*CLUSTER)) <= 4*THREADS
- * @param     BR (8+8*(D<=4096)+16*(D<=2048)-16*(D<=512)) [8..64] query rows per tile
+ * @param     BR (4+12*(D<=4096)+16*(D<=2048)-16*(D<=512)) [4..64] query rows per tile
  * @param     BC (16+16*(D<=4096)+32*(D<=2048)) [16..128] key rows per tile
- * @param     CLUSTER (D<=2048?8:16) [1..16] blocks of a cluster
- * @param     THREADS 256 [128..256]         threads of a block
- * @param     MINBLOCKS (D<=512?2:1) [1..2]  blocks that a multiprocessor's registers should hold
+ * @param     CLUSTER (D<=512?8:16) [1..16] blocks of a cluster
+ * @param     THREADS 128 [128..256]         threads of a block
+ * @param     MINBLOCKS (D<=2048?2:1) [1..3]  blocks that a multiprocessor's registers should hold
  * @param     PRODUCTS three|one             one: big parts alone, TF32 as it comes, which the check of f32 refuses
  * @threads   THREADS
  * @grid      ceil(Sq/BR)*CLUSTER H B
  * @cluster   CLUSTER
- * @smem      dynamic Rs floor(THREADS/32/min(THREADS/32,BC/16))*BR*(BC+4)*4 type=f32 pitch=BC+4
+ * @smem      dynamic Rs floor(THREADS/(2*BC))*ceil(BR/8)*8*(BC+4)*4 type=f32 pitch=BC+4
  *            the warps' shares of the block's part of the scores
  * @smem      dynamic Ss CLUSTER*ceil(BR/CLUSTER)*BC*4 type=f32 pitch=BC
  *            all blocks' parts of the scores of this block's rows
  * @smem      dynamic Ps BR*(BC+16*(BC!=16))*4 type=f32 pitch=BC+16*(BC!=16)  exponentials
  * @smem      dynamic cs BR*4    type=f32           what outputs are multiplied by after a new maximum
  * @smem      dynamic barriers 32 type=u64 count the bytes of scores and of P that have come, and who has read them
- * @traffic   read B*H*(tiles(BR,BC)*(min(THREADS/32,BC/16)*BR+2*BC)*D)*T write B*H*Sq*D*T
+ * @traffic   read B*H*(tiles(BR,BC)*2*BC*D+ceil(Sq/BR)*(BC/16)*BR*D)*T write B*H*Sq*D*T
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "send.cuh"
 
 constexpr int BR = P_BR, BC = P_BC, CLUSTER = P_CLUSTER, THREADS = ATTN_THREADS, WARPS = THREADS / 32;
 constexpr int UNITS = (ATTN_D + 16 * CLUSTER - 1) / (16 * CLUSTER), COLS = UNITS * 16; // columns of a block
-constexpr int QUERY_TILES = BR / 8, KEY_TILES = BC / 16;
+constexpr int QUERY_TILES = (BR + 7) / 8, KEY_TILES = BC / 16;
 
-// Scores: warps divide the keys, and if there are more of them the columns.
-constexpr int KEY_WARPS = WARPS < KEY_TILES ? WARPS : KEY_TILES, SHARES = WARPS / KEY_WARPS;
-constexpr int SHARE_UNITS = (UNITS + SHARES - 1) / SHARES;
+// Scores: warps divide the keys, 16 each, and if there are more of them the columns.
+constexpr int SHARES = WARPS / KEY_TILES, SHARE_UNITS = (UNITS + SHARES - 1) / SHARES;
 // Outputs: warps divide the columns, and if there are more of them the queries.
 constexpr int OUT_WARPS = WARPS < UNITS ? WARPS : UNITS, OUT_SHARES = WARPS / OUT_WARPS;
 constexpr int OUT_UNITS = (UNITS + OUT_WARPS - 1) / OUT_WARPS, OUT_TILES = (QUERY_TILES + OUT_SHARES - 1) / OUT_SHARES;
+constexpr int PAIR = OUT_UNITS % 2 == 0 ? 2 : 1, GROUPS = OUT_UNITS / PAIR; // units of which a lane loads neighbours
+// Where all warps have as many columns, only the last ones of a warp may be beyond the head's.
+constexpr bool EVEN = COLS * CLUSTER == ATTN_D;
+constexpr int SURE = EVEN && UNITS % SHARES == 0 ? SHARE_UNITS - 1 : 0;
+constexpr int SURE_OUT = EVEN && UNITS % OUT_WARPS == 0 ? GROUPS - 1 : 0;
+// What has room in registers: Q for all key tiles; V as soon as K is asked for; V taken apart before P has come.
+constexpr bool KEEP_Q = SHARE_UNITS * QUERY_TILES <= 8, AHEAD = SHARE_UNITS <= 4 && OUT_UNITS * KEY_TILES <= 4;
+constexpr bool APART = AHEAD && 65536 / (THREADS * P_MINBLOCKS) >= 224;
 
 constexpr int OWN = (BR + CLUSTER - 1) / CLUSTER; // rows whose softmax this block does, at most, a warp for each
 constexpr int OWNERS = (BR + OWN - 1) / OWN, ROUNDS = (OWN + WARPS - 1) / WARPS;
@@ -94,74 +101,140 @@ using Output = Sum<OUT_UNITS * OUT_TILES>;
 
 // ---- Loads ------------------------------------------------------------------------------------------
 
+// All that a launch of one key tile reads is asked for before anything is waited for, by as few instructions as that
+// takes: what stands in front of the first load is waited for by everything.
+
 struct alignas(8) Two {
     float x[2];
 };
+struct alignas(8 * PAIR) Columns { // neighbours of V and O
+    float x[2 * PAIR];
+};
 
-// Where this block's head is, and from one row to the next: 32 bits, whose product is one instruction.
+// Where this block's head is, and how many bytes it is from a row to the next.
 struct Head {
     const elem *q, *k, *v;
-    int q_stride, k_stride, v_stride;
+    elem *o;
+    int q_pitch, k_pitch, v_pitch, o_pitch;
 
     __device__ Head(const AttnArgs &a)
     {
-        const long long b = batch_of_block(), h = head_of_block();
-        const long long kv = a.H == a.Hkv ? h : head_of_block() / (a.H / a.Hkv); // a division takes its time
+        const unsigned b = batch_of_block(), h = head_of_block();
+        const unsigned kv = a.H == a.Hkv ? h : h / (a.H / a.Hkv); // a division takes its time
         q = a.q + b * a.q_stride[0] + h * a.q_stride[1];
         k = a.k + b * a.k_stride[0] + kv * a.k_stride[1];
         v = a.v + b * a.v_stride[0] + kv * a.v_stride[1];
-        q_stride = (int)a.q_stride[2], k_stride = (int)a.k_stride[2], v_stride = (int)a.v_stride[2];
+        o = a.o + b * a.o_stride[0] + h * a.o_stride[1];
+        q_pitch = (int)a.q_stride[2] * 4, k_pitch = (int)a.k_stride[2] * 4;
+        v_pitch = (int)a.v_stride[2] * 4, o_pitch = (int)a.o_stride[2] * 4;
     }
 };
-// Row i, or the last one where there are no more: what comes of those is left out later.
-__device__ inline const elem *row_within(const elem *first, int i, int rows, int stride)
+// Row i of those that begin at `first`, by one instruction: the compiler takes five for a product that it wants again.
+template <class P> __device__ inline P row_at(P first, int i, int pitch)
 {
-    return first + (long long)min(i, rows - 1) * stride;
+    long long bytes;
+    asm volatile("mul.wide.s32 %0, %1, %2;" : "=l"(bytes) : "r"(i), "r"(pitch));
+    return (P)((const char *)first + bytes);
+}
+// Computed here: the compiler would do it where it is wanted, when everything waits for it.
+__device__ inline void settle(unsigned &x)
+{
+    asm volatile("" : "+r"(x));
+}
+__device__ inline void settle(long long &x)
+{
+    asm volatile("" : "+l"(x));
 }
 
-// V of a key tile, as a warp multiplies it: of each 16 columns a lane has 2g and 2g + 1, of each 16 keys 4t to 4t + 3.
+// K of a key tile, as a warp multiplies it: 16 keys, its share of the columns, of each 16 a lane has 4t to 4t + 3. The order
+// of columns within 16 is a sum's: four neighbours of a lane are its columns t and t + 4 of two products.
+struct Keys {
+    Four x[SHARE_UNITS][2];
+
+    __device__ void load(const AttnArgs &a, const Head &head, int key, int column, int end)
+    {
+        const int g = threadIdx.x % 32 / 4, d = column + threadIdx.x % 4 * 4;
+#pragma unroll
+        for (int i = 0; i < 2; i++) { // rows g and g + 8 are keys 2g and 2g + 1; what comes of rows beyond is left out later
+            const elem *row = row_at(head.k + d, min(key + 2 * g + i, a.Sk - 1), head.k_pitch);
+#pragma unroll
+            for (int u = 0; u < SHARE_UNITS; u++) {
+                x[u][i] = {}; // a column beyond adds nothing
+                if (u < SURE || d + u * 16 < end)
+                    x[u][i] = *(const Four *)(row + u * 16);
+            }
+        }
+    }
+};
+
+// The same columns of Q, row g of each 8.
+struct Queries {
+    const elem *row[QUERY_TILES];
+    int most; // columns from the lane's first ones to the head's last
+    Four kept[KEEP_Q ? SHARE_UNITS : 1][QUERY_TILES];
+
+    __device__ Queries(const AttnArgs &a, const Head &head, int q0, int column)
+    {
+        const int g = threadIdx.x % 32 / 4, d = column + threadIdx.x % 4 * 4;
+        most = max(0, a.D - 4 - d);
+#pragma unroll
+        for (int n = 0; n < QUERY_TILES; n++)
+            row[n] = row_at(head.q + min(d, a.D - 4), min(q0 + min(n * 8 + g, BR - 1), a.Sq - 1), head.q_pitch);
+        if (KEEP_Q)
+#pragma unroll
+            for (int u = 0; u < SHARE_UNITS; u++)
+#pragma unroll
+                for (int n = 0; n < QUERY_TILES; n++)
+                    kept[u][n] = load(u, n);
+    }
+    __device__ Four load(int u, int n) const
+    {
+        return *(const Four *)(row[n] + (u < SURE ? u * 16 : min(u * 16, most)));
+    }
+};
+
+// V of a key tile, as a warp multiplies it: of each 16 keys a lane has 4t to 4t + 3. Rows g and g + 8 of a product are
+// neighbouring columns.
 struct Values {
-    Two x[OUT_UNITS][KEY_TILES][4];
+    Columns x[GROUPS][KEY_TILES][4];
 
     __device__ void load(const AttnArgs &a, const Head &head, int k0, int column)
     {
-        const int d = column + threadIdx.x % 32 / 4 * 2, key = k0 + threadIdx.x % 4 * 4;
-        const elem *v = head.v + min(d, a.D - 2);
+        const int d = column + threadIdx.x % 32 / 4 * 2 * PAIR, key = k0 + threadIdx.x % 4 * 4;
+        const int most = max(0, a.D - 2 * PAIR - d);
+        const elem *v = head.v + min(d, a.D - 2 * PAIR);
 #pragma unroll
         for (int i = 0; i < KEY_TILES; i++)
 #pragma unroll
             for (int j = 0; j < 4; j++) {
-                const elem *row = row_within(v, key + i * 16 + j, a.Sk, head.v_stride); // P of keys beyond is 0
+                const elem *row = row_at(v, min(key + i * 16 + j, a.Sk - 1), head.v_pitch); // P of keys beyond is 0
 #pragma unroll
-                for (int u = 0; u < OUT_UNITS; u++) // columns beyond are nobody's
-                    x[u][i][j] = *(const Two *)(row + min(u * 16, max(0, a.D - 2 - d)));
+                for (int u = 0; u < GROUPS; u++) // columns beyond are nobody's
+                    x[u][i][j] = *(const Columns *)(row + (u < SURE_OUT ? u * 16 * PAIR : min(u * 16 * PAIR, most)));
             }
+    }
+    // The left side of a product: unit u, key tile i, half of its keys.
+    __device__ Halves<4> apart(int u, int i, int step) const
+    {
+        Halves<4> left;
+#pragma unroll
+        for (int e = 0; e < 4; e++)
+            left.put(e, x[u / PAIR][i][2 * step + e / 2].x[u % PAIR * 2 + e % 2]);
+        if (APART)
+#pragma unroll
+            for (int e = 0; e < 4; e++) {
+                settle(left.big[e]);
+                settle(left.small[e]);
+            }
+        return left;
     }
 };
 
 // ---- Scores -----------------------------------------------------------------------------------------
 
-// S^T = K Q^T of one warp: 16 keys, all queries, its share of the columns. The order of columns within 16 is a sum's:
-// four neighbours of a lane are its columns t and t + 4 of two products.
-__device__ inline void add_scores(Score (&s)[QUERY_TILES], const AttnArgs &a, const Head &head, int q0, int key, int column,
-                                  int end)
+// S^T = K Q^T of one warp: 16 keys, all queries, its share of the columns.
+__device__ inline void add_scores(Score (&s)[QUERY_TILES], const Keys &k, const Queries &q)
 {
-    const int g = threadIdx.x % 32 / 4, d = column + threadIdx.x % 4 * 4;
-    Four k[SHARE_UNITS][2];
-#pragma unroll
-    for (int i = 0; i < 2; i++) { // rows g and g + 8 are keys 2g and 2g + 1
-        const elem *row = row_within(head.k + d, key + 2 * g + i, a.Sk, head.k_stride);
-#pragma unroll
-        for (int u = 0; u < SHARE_UNITS; u++) {
-            k[u][i] = {}; // a column beyond adds nothing
-            if (d + u * 16 < end)
-                k[u][i] = *(const Four *)(row + u * 16);
-        }
-    }
-    const elem *q[QUERY_TILES];
-#pragma unroll
-    for (int n = 0; n < QUERY_TILES; n++)
-        q[n] = row_within(head.q + min(d, a.D - 4), q0 + n * 8 + g, a.Sq, head.q_stride);
 #pragma unroll
     for (int u = 0; u < SHARE_UNITS; u++) {
         Halves<4> left[2];
@@ -169,10 +242,10 @@ __device__ inline void add_scores(Score (&s)[QUERY_TILES], const AttnArgs &a, co
         for (int step = 0; step < 2; step++)
 #pragma unroll
             for (int i = 0; i < 4; i++)
-                left[step].put(i, k[u][i % 2].x[2 * step + i / 2]);
+                left[step].put(i, k.x[u][i % 2].x[2 * step + i / 2]);
 #pragma unroll
         for (int n = 0; n < QUERY_TILES; n++) {
-            const Four x = *(const Four *)(q[n] + min(u * 16, max(0, a.D - 4 - d)));
+            const Four x = KEEP_Q ? q.kept[KEEP_Q ? u : 0][n] : q.load(u, n);
 #pragma unroll
             for (int step = 0; step < 2; step++) {
                 Halves<2> right;
@@ -199,21 +272,24 @@ struct Barriers {
     MemoryBarrier scores, p, scores_read, p_read;
 };
 
-// The block's part of the scores, summed up over its warps and sent to the owners of the rows.
-__device__ inline void send_scores(const float *Rs, const float *Ss, const Barriers &bar, int rank)
+// The block's part of the scores, summed up over its warps and sent to the owners of the rows, whose barrier is told.
+__device__ inline void send_scores(const float *Rs, unsigned Ss, unsigned bar, int rank)
 {
 #pragma unroll
-    for (int e = threadIdx.x; e < BR * LANES; e += THREADS) {
+    for (int i = 0; i < (BR * LANES + THREADS - 1) / THREADS; i++) {
+        const int e = i * THREADS + threadIdx.x;
+        if (e >= BR * LANES)
+            break;
         const int row = e / LANES, key = e % LANES * 4, owner = row / OWN;
         Four sum = *(const Four *)(Rs + row * SHARE_PITCH + key);
 #pragma unroll
         for (int share = 1; share < SHARES; share++) {
-            const Four x = *(const Four *)(Rs + (share * BR + row) * SHARE_PITCH + key);
-            for (int i = 0; i < 4; i++)
-                sum.x[i] += x.x[i];
+            const Four x = *(const Four *)(Rs + (share * QUERY_TILES * 8 + row) * SHARE_PITCH + key);
+            for (int j = 0; j < 4; j++)
+                sum.x[j] += x.x[j];
         }
-        const float *place = Ss + (rank * OWN + row % OWN) * BC + key;
-        send_there(in_block(shared_address(place), owner), in_block(shared_address(&bar.scores), owner), sum);
+        const unsigned place = Ss + ((rank * OWN + row % OWN) * BC + key) * 4;
+        send_there(in_block(place, owner), in_block(bar, owner), sum);
     }
 }
 
@@ -263,8 +339,9 @@ __device__ inline float soften(Row &x, Four &p, const float *Ss, int own_row, in
 
 // ---- Outputs ----------------------------------------------------------------------------------------
 
-// O^T += V^T P^T.
-__device__ inline void add_values(Output (&o)[OUT_UNITS][OUT_TILES], const Values &v, const float *Ps, int query)
+// O^T += V^T P^T, `left` being V where it has been taken apart already.
+__device__ inline void add_values(Output (&o)[OUT_UNITS][OUT_TILES], const Values &v,
+                                  const Halves<4> (&left)[APART ? OUT_UNITS : 1][KEY_TILES][2], const float *Ps, int query)
 {
     const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
 #pragma unroll
@@ -281,13 +358,10 @@ __device__ inline void add_values(Output (&o)[OUT_UNITS][OUT_TILES], const Value
         for (int u = 0; u < OUT_UNITS; u++)
 #pragma unroll
             for (int step = 0; step < 2; step++) {
-                Halves<4> left;
-#pragma unroll
-                for (int e = 0; e < 4; e++) // rows g and g + 8 are columns 2g and 2g + 1
-                    left.put(e, v.x[u][i][2 * step + e / 2].x[e % 2]);
+                const Halves<4> rows = APART ? left[APART ? u : 0][i][step] : v.apart(u, i, step);
 #pragma unroll
                 for (int n = 0; n < OUT_TILES; n++)
-                    o[u][n].add(left, right[n][step]);
+                    o[u][n].add(rows, right[n][step]);
             }
     }
 }
@@ -297,47 +371,60 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, P_MINBLOCKS) bigd_mma
     float *Rs = (float *)(smem + SMEM_Rs), *Ss = (float *)(smem + SMEM_Ss), *Ps = (float *)(smem + SMEM_Ps);
     float *cs = (float *)(smem + SMEM_cs);
     Barriers &bar = *(Barriers *)(smem + SMEM_barriers);
+    const unsigned here = shared_address(smem), p_here = here + SMEM_barriers + sizeof(MemoryBarrier); // by 32 bits
     const int rank = cluster_rank(), warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
     const int q0 = blockIdx.x / CLUSTER * BR, n_keys = visible_keys_of_tile(a, q0, BR);
     const int first = rank * COLS, end = min(first + COLS, a.D); // columns of the block
-    const int share = warp / KEY_WARPS, score_column = first + share * SHARE_UNITS * 16; // of this warp
+    // Of this warp: of a key tile and of the columns for scores, and of columns and queries for outputs.
+    const int key = warp % KEY_TILES * 16, share = warp / KEY_TILES, column = first + share * SHARE_UNITS * 16;
     const int out_column = first + warp % OUT_WARPS * OUT_UNITS * 16, out_query = warp / OUT_WARPS * OUT_TILES * 8;
     const int first_row = rank * OWN, own_rows = max(0, min(OWN, BR - first_row));
 
+    const Head head(a);
+    Keys k;
+    Values v;
+    k.load(a, head, key, column, min(end, column + SHARE_UNITS * 16));
+    const Queries q(a, head, q0, column);
+    if (AHEAD)
+        v.load(a, head, 0, out_column);
     if (threadIdx.x == 0) {
         barrier_make(&bar.scores, 1); // and the bytes
         barrier_make(&bar.p, 1);
-        barrier_make(&bar.scores_read, BR);  // the owner of each row
+        barrier_make(&bar.scores_read, BR); // the owner of each row
         barrier_make(&bar.p_read, CLUSTER); // each block
+        expect_sent(&bar.scores, CLUSTER * own_rows * BC * 4);
+        expect_sent(&bar.p, BR * BC * 4);
         publish_counters();
     }
     cluster_arrive_only(); // once all have come, all shared memory is there to be written
+    long long out = (char *)row_at(head.o + out_column + g * 2 * PAIR, q0 + out_query + 2 * t, head.o_pitch) - (char *)a.o;
+    settle(out);
 
-    const Head head(a);
     Row rows[ROUNDS];
     Output o[OUT_UNITS][OUT_TILES];
+    const auto store_sums = [&] {
+#pragma unroll
+        for (int round = 0; round < ROUNDS; round++) {
+            const int own_row = round * WARPS + warp, row = first_row + own_row;
+            if (own_row < own_rows && row < a.Sq - q0 && lane == 0)
+                store_lse(a, q0 + row, rows[round].m * 0.6931471805599453f, rows[round].l); // ln 2: natural logarithms
+        }
+    };
     int parity = 0;
 #pragma unroll 1
     for (int k0 = 0; k0 < n_keys; k0 += BC, parity ^= 1) {
         const bool last = k0 + BC >= n_keys;
-#pragma unroll 1
-        for (int tile = warp % KEY_WARPS; tile < KEY_TILES && share < SHARES; tile += KEY_WARPS) {
-            Score s[QUERY_TILES];
-            add_scores(s, a, head, q0, k0 + tile * 16, score_column, min(end, score_column + SHARE_UNITS * 16));
-            store_share(Rs + share * BR * SHARE_PITCH, s, tile * 16);
-        }
-        Values v;
-        v.load(a, head, k0, out_column);
+        Score s[QUERY_TILES];
+        add_scores(s, k, q);
+        store_share(Rs + share * QUERY_TILES * 8 * SHARE_PITCH, s, key);
+        if (!AHEAD)
+            v.load(a, head, k0, out_column);
         if (k0 == 0)
             cluster_wait();
         __syncthreads(); // all shares are there
-        if (threadIdx.x == 0) {
-            expect_sent(&bar.scores, CLUSTER * own_rows * BC * 4);
-            expect_sent(&bar.p, (BR * BC + (k0 > 0) * BR) * 4);
-        }
         if (k0 > 0)
             await_sent(&bar.scores_read, parity ^ 1); // by the owners of all rows
-        send_scores(Rs, Ss, bar, rank);
+        send_scores(Rs, here + SMEM_Ss, here + SMEM_barriers, rank);
 
 #pragma unroll
         for (int round = 0; round < ROUNDS; round++) {
@@ -352,13 +439,28 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, P_MINBLOCKS) bigd_mma
                 await_sent(&bar.p_read, parity ^ 1); // by all blocks
 #pragma unroll
             for (int b = lane / LANES; b < CLUSTER; b += TEAMS)
-                send_there(in_block(shared_address(Ps + row * P_PITCH + lane % LANES * 4), b),
-                           in_block(shared_address(&bar.p), b), p);
+                send_there(in_block(here + SMEM_Ps + (row * P_PITCH + lane % LANES * 4) * 4, b), in_block(p_here, b), p);
             if (k0 > 0 && lane < CLUSTER)
-                send_there(in_block(shared_address(cs + row), lane), in_block(shared_address(&bar.p), lane), correction);
+                send_there(in_block(here + SMEM_cs + row * 4, lane), in_block(p_here, lane), correction);
             __syncwarp();
             if (!last && lane < CLUSTER)
                 arrive_there(in_block(shared_address(&bar.scores_read), lane));
+        }
+
+        // While P is on its way:
+        if (last)
+            store_sums();
+        Halves<4> left[APART ? OUT_UNITS : 1][KEY_TILES][2];
+        if (APART) {
+#pragma unroll
+            for (int u = 0; u < OUT_UNITS; u++)
+#pragma unroll
+                for (int i = 0; i < KEY_TILES; i++)
+#pragma unroll
+                    for (int step = 0; step < 2; step++)
+                        left[APART ? u : 0][i][step] = v.apart(u, i, step);
+            if (!last)
+                v.load(a, head, k0 + BC, out_column);
         }
         await_sent(&bar.p, parity);
         if (k0 > 0)
@@ -373,49 +475,57 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, P_MINBLOCKS) bigd_mma
                         for (int i = 0; i < Output::PARTS; i++)
                             o[u][n].part[i][e] *= correction;
                 }
-        add_values(o, v, Ps, out_query);
+        add_values(o, v, left, Ps, out_query);
         if (!last) {
+            if (AHEAD && !APART)
+                v.load(a, head, k0 + BC, out_column);
+            k.load(a, head, k0 + BC + key, column, min(end, column + SHARE_UNITS * 16));
+            if (threadIdx.x == 0) { // of the next tile, corrections among it
+                expect_sent(&bar.scores, CLUSTER * own_rows * BC * 4);
+                expect_sent(&bar.p, (BR * BC + BR) * 4);
+            }
             __syncthreads(); // shares and P have been read
             if (threadIdx.x < OWNERS)
                 arrive_there(in_block(shared_address(&bar.p_read), threadIdx.x));
         }
     }
-    if (n_keys <= 0)
+    if (n_keys <= 0) {
         cluster_wait();
+        store_sums();
+    }
 
 #pragma unroll
     for (int n = 0; n < OUT_TILES; n++)
 #pragma unroll
         for (int i = 0; i < 2; i++) {
-            const int row = out_query + n * 8 + 2 * t + i;
-            if (row >= min(BR, a.Sq - q0) || warp >= OUT_WARPS * OUT_SHARES)
+            if (out_query + n * 8 + 2 * t + i >= min(BR, a.Sq - q0) || warp >= OUT_WARPS * OUT_SHARES)
                 continue;
-            elem *out = o_row(a, q0 + row) + out_column + 2 * g;
+            elem *row = (elem *)((char *)a.o + out + (n * 8 + i) * head.o_pitch);
 #pragma unroll
-            for (int u = 0; u < OUT_UNITS; u++)
-                if (out_column + 2 * g + u * 16 < end)
-                    *(Two *)(out + u * 16) = {o[u][n][i], o[u][n][i + 2]};
+            for (int u = 0; u < GROUPS; u++) {
+                Columns y;
+                for (int e = 0; e < 2 * PAIR; e++)
+                    y.x[e] = o[u * PAIR + e / 2][n][i + e % 2 * 2];
+                if (u < SURE_OUT || out_column + g * 2 * PAIR + u * 16 * PAIR < end)
+                    *(Columns *)(row + u * 16 * PAIR) = y;
+            }
         }
-#pragma unroll
-    for (int round = 0; round < ROUNDS; round++) {
-        const int own_row = round * WARPS + warp, row = first_row + own_row;
-        if (own_row < own_rows && row < a.Sq - q0 && lane == 0)
-            store_lse(a, q0 + row, rows[round].m * 0.6931471805599453f, rows[round].l); // ln 2: natural logarithms
-    }
 }
 
 /* Cost: 3/8 of a product of TF32 for each multiply-add of f32, beside it two or three instructions for each element
  *   that is taken apart: of K and V once, of Q by every warp that has other keys, of P by every warp with other columns.
  *   Nothing of K and V passes through shared memory, so no barrier stands between a load and its product. Two trips
  *   to other blocks a key tile, as in bigd_cluster; a launch of one key tile sends nothing but scores and P.
- * Measured (H200, f32, B=1, us, L2 hot, graphs of 20, one interleaved run each; bigd_cluster in the same): H=4 S=64
- *   D=512 5.6 (6.9), with BR=8 THREADS=128 4.7; H=2 S=32 D=4096 with MINBLOCKS=1 5.4 (8.3). The form before today's, which
- *   sent sums of rows and arrivals in every launch: 6.0, D=2048 11.7 (14.0; BR=64 CLUSTER=16), 5.8, H=1 S=16 D=8192 5.6 (8.8).
+ * Measured (H200, f32, B=1, us, L2 hot, graphs of 20, one interleaved run; bigd_cluster, products by PyTorch): H=4 S=64 D=512
+ *   4.87 (6.92, 18.6), D=2048 9.12 (14.0, 46.8), H=2 S=32 D=4096 5.13 (8.31, 81.0), H=1 S=16 D=8192 4.31 (8.84, 16.4): 3.8, 5.1, 16
+ *   and 3.8 times. With 256 threads, which was the default, 5.69, 9.17, 5.42 and 4.71; D=8192 BR=8 4.5.
+ *   What D=8192 takes: an empty launch 1.1, all scores of a block by 2.7, of which 0.8 are 48 KB that a multiprocessor
+ *   gets at 60 to 90 bytes a ns; 1.6 are two trips, a softmax, the second product and the stores.
  *   Big parts by cvt.rna.tf32 in place of an addition: 3 to 13 per cent slower. Every part of the scores to every block,
- *   which all do the same softmax, so that one trip is saved: 5 to 22 per cent slower.
- * Precision: f32 but for the last bits: 0.14 to 1.1 times the largest error of a plain f32 evaluation (simulated; cores
- *   add up with fewer bits: 0.3 to 1.9 times its rms on the H200, before parts of a sum were apart). PRODUCTS=one: 280 to
+ *   which all do the same softmax in registers, so that one trip is saved: the same at D=8192, 5 to 22 per cent slower elsewhere.
+ * Precision: f32 but for the last bits: 0.2 to 1.2 times the rms of a plain f32 evaluation on the H200. PRODUCTS=one: 280 to
  *   990 times.
  * Limits: the roof of the plan is TF32's, of which three products leave a third. A query tile reads all of K and V, so long
- *   Sq is for matrix products; V of a key tile must fit registers (@requires).
+ *   Sq is for matrix products; V of a key tile must fit registers (@requires). Clusters must find room at once: at D=512
+ *   32 clusters of 8 do where three blocks fit a multiprocessor (168 registers), else the last run alone, 6.6 us for 4.8.
  * Next: not written yet: Q taken apart once for all warps; clusters that share K and V by multicast. */

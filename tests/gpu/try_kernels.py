@@ -122,7 +122,7 @@ VARIANTS["fa2_mma_short"] = [({}, HALF, (32, 48)), ({"BC": 256, "BR": 32}, HALF,
 VARIANTS["bigd_cluster"] = [({}, F32, (512, 2048, 8192)), ({"BR": 32, "THREADS": 256}, F32, (64, 512)), ({"BR": 8, "BC": 32}, F32, (64, 1024)),
                             ({"CLUSTER": 3, "BR": 8}, F32, (100,)), ({"BR": 4, "BC": 128, "CLUSTER": 2}, F32, (60, 128))]
 VARIANTS["bigd_mma"] = [({}, F32, (512, 1024, 2048, 4096, 8192)), ({"THREADS": 128, "CLUSTER": 16}, F32, (2048, 8192)), ({"BR": 8, "CLUSTER": 3}, F32, (100, 60)),
-                        ({"BC": 128, "CLUSTER": 5, "THREADS": 128}, F32, (64, 128)), ({"BR": 64, "BC": 16, "CLUSTER": 1}, F32, (64, 256))]
+                        ({"BC": 128, "CLUSTER": 5, "THREADS": 256}, F32, (64, 128)), ({"BR": 12, "CLUSTER": 2, "THREADS": 256}, F32, (64, 200)), ({"BR": 64, "BC": 16, "CLUSTER": 1}, F32, (64, 256))]
 VARIANTS["bigd_split"] = [({}, HALF, (256, 320, 512, 640, 1000, 1024)), ({"BC": 32, "SLOTS": 8}, HALF, (64, 512, 1000)),
                             ({"BC": 48, "SLOTS": 5}, HALF, (128, 512, 1024))]
 VARIANTS["fa3_persistent"] += [({"BLOCKS": 7}, HALF, (64, 128))]  # many query tiles a block
