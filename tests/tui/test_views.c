@@ -49,8 +49,8 @@ static void test_timeline(void)
     press(p, "\022", "MODEL  H200");                         /* redo */
     press(p, ":set causal=yes\r", "longest/mean block 1.8"); /* half of the tiles, unevenly */
     press(p, "\t", "splitkv");
-    press(p, " ", "timeline splitkv"); /* alone again, the focused one */
-    tui_expect(p, "off by", RUN_MS);   /* simulated and predicted: its clock is there */
+    press(p, " ", "timeline splitkv");     /* alone again, the focused one */
+    tui_expect(p, "median error", RUN_MS); /* simulated and predicted: its clock is there */
     CU_ASSERT(pty_wait_gone(p, "fa2  MODEL", WAIT));
     press(p, "x", "slots = SMs");
     press(p, "\033", "r takes real stamps");
