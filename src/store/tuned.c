@@ -459,20 +459,29 @@ static enum status take_turn(const char *path, int *fd, struct err *err)
 }
 
 /* What others have kept since this session read it is read, too. */
+static enum status read_again(struct tunings *t, const char *path, int *fd, struct err *err)
+{
+    const enum status st = take_turn(path, fd, err);
+    if (st)
+        return st;
+    forget(t, !t->read);
+    if (t->read)
+        read_own(t);
+    return ST_OK;
+}
+
+/* This session knows it whatever comes of the file. */
 static enum status keep_in_turn(struct tunings *t, const struct tuned *x, size_t n,
                                 const char *path, struct err *err)
 {
-    int fd;
-    enum status st = take_turn(path, &fd, err);
-    if (st)
-        return st;
-    if (t->read) {
-        forget(t, false);
-        read_own(t);
-    } else
+    int fd = -1;
+    enum status st = path ? read_again(t, path, &fd, err) : ST_FAIL;
+    if (!t->read)
         read_all(t);
     for (size_t i = 0; i < n; i++)
         put(t, &x[i]);
+    if (st)
+        return st;
     st = check_place(t, path, err);
     if (st == ST_OK)
         st = write_device(t, x->device, path, err);
@@ -489,8 +498,7 @@ enum status tunings_keep(struct tunings *t, const struct tuned *x, size_t n, cha
     enum status st = path_for(PATH_DATA, name, "tuned parameters", path, err);
     if (st == ST_OK)
         st = path_make_parent(*path, err);
-    if (st == ST_OK)
-        st = keep_in_turn(t, x, n, *path, err);
+    const enum status kept = keep_in_turn(t, x, n, st ? NULL : *path, err);
     free(name);
-    return st;
+    return st ? st : kept;
 }

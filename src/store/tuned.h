@@ -78,7 +78,8 @@ struct tuned_found tunings_find(struct tunings *t, const struct tuned_query *q);
 /* Why a file, `path` or any (NULL), is not read as a whole: a clean sentence; NULL: all are. The caller frees it. */
 char *tunings_trouble(const struct tunings *t, const char *path);
 /* Keeps these, all of one device, each in the place of what is there of its device, class and kernel; of one shape: of its
- * shape, kernel and parameters. What others have kept meanwhile stays. *path: where; the caller frees it. */
+ * shape, kernel and parameters. What others have kept meanwhile stays. *path: where; the caller
+ * frees it. This session knows them even where they could not be written. */
 enum status tunings_keep(struct tunings *t, const struct tuned *x, size_t n, char **path,
                          struct err *err);
 

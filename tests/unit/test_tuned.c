@@ -172,12 +172,14 @@ static void test_held(void)
     CU_ASSERT_EQUAL(tunings_keep(x, &t, 1, &path, &err), ST_OK);
     lock = xasprintf("%s.lock", path);
     free(path);
+    const size_t had = own_of(x, "naive");
     const int fd = open(lock, O_RDWR);
     CU_ASSERT_FATAL(fd >= 0 && flock(fd, LOCK_EX) == 0);
     free(t.kernel);
     t.kernel = xstrdup("naive");
     CU_ASSERT_EQUAL(tunings_keep(x, &t, 1, &path, &err), ST_FAIL);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "another session has been writing"));
+    CU_ASSERT_EQUAL(own_of(x, "naive"), had + 1); /* but it is known here */
     free(path);
     close(fd);
     CU_ASSERT_EQUAL(tunings_keep(x, &t, 1, &path, &err), ST_OK);

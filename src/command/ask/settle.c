@@ -97,17 +97,19 @@ static void find_best(const struct run_rows *rows, int best[2])
     }
 }
 
+/* `why`: it could not be kept; NULL: it is. */
 static void say(struct session *s, const struct automatic_ranking *by, const struct run_rows *rows,
-                const int best[2], size_t timed)
+                const int best[2], size_t timed, const char *why)
 {
     char us[NUMBER_BUF], times[NUMBER_BUF];
     const double fastest = rows->v[best[0]].median_us;
     char *name = automatic_name(&by->v[best[0]]), *next = automatic_name(&by->v[best[1]]);
     session_note(s,
                  "auto: %s, the fastest of %zu that may be, timed just now: %s us, and %s %s times that; "
-                 "kept for this shape",
+                 "%s%s",
                  name, timed, number_fmt(us, fastest, 4), next,
-                 number_fmt(times, rows->v[best[1]].median_us / fastest, 3));
+                 number_fmt(times, rows->v[best[1]].median_us / fastest, 3),
+                 why ? "not kept: " : "kept for this shape", why ? why : "");
     free(name);
     free(next);
 }
@@ -127,13 +129,13 @@ static enum status keep(struct session *s, const struct request *r,
     for (size_t i = 0; i < rows->n && n < SETTLE_MOST; i++)
         if (counts(&rows->v[i]))
             t[n++] = entry(r, by, i, &rows->v[i]);
-    const enum status st = tunings_keep(session_tunings(s), t, n, &path, err);
-    if (!st)
-        say(s, by, rows, best, n);
+    struct err why = ERR_INIT;
+    const enum status st = tunings_keep(session_tunings(s), t, n, &path, &why);
+    say(s, by, rows, best, n, st ? why.text : NULL);
     for (size_t i = 0; i < n; i++)
         tuned_clear(&t[i]);
     free(path);
-    return st;
+    return ST_OK;
 }
 
 static enum status time_them(struct session *s, const struct request *r,
