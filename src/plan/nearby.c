@@ -10,11 +10,13 @@
 #include "base/mem.h"
 
 enum { NEAREST = 24, TERMS = 3 }; /* the nearest so many are looked at */
-static const double usual_us = 3; /* what a launch takes where one time alone cannot tell it from work, */
+static const double usual_us =
+    3; /* what a launch takes where one time alone cannot tell it from work, */
 static const double usual_weight = 0.1, usual_share = 0.3; /* and how blocks share */
 static const double term_cost = 0.0005, share_cost = 0.002;
-static const double left_sd = 0.25, noise_sd = 0.01; /* of logarithms: what the form leaves; of a time */
-static const double reach = 1.5;                     /* powers of 2 over which that stays alike */
+static const double left_sd = 0.25,
+                    noise_sd = 0.01; /* of logarithms: what the form leaves; of a time */
+static const double reach = 1.5;     /* powers of 2 over which that stays alike */
 
 /* ---- what a launch asks ---- */
 
@@ -48,12 +50,12 @@ bool nearby_load(const struct plan *p, struct nearby_load *out)
     const struct shape *s = &p->shape;
     const double br = param_or_1(p, "BR"), bc = param_or_1(p, "BC"), heads = (double)(s->B * s->H),
                  tiles = heads * ceil((double)s->Sq / br);
-    *out = (struct nearby_load){
-        .shape = *s,
-        .blocks = (double)pass->grid[0] * (double)pass->grid[1] * (double)pass->grid[2],
-        .resident = pass->occ.blocks_per_sm,
-        .sms = p->device->sms,
-        .bytes = p->compulsory_bytes > 0 ? p->compulsory_bytes : 0};
+    *out = (struct nearby_load){.shape = *s,
+                                .blocks = (double)pass->grid[0] * (double)pass->grid[1] *
+                                          (double)pass->grid[2],
+                                .resident = pass->occ.blocks_per_sm,
+                                .sms = p->device->sms,
+                                .bytes = p->compulsory_bytes > 0 ? p->compulsory_bytes : 0};
     out->work = heads * pairs_of(p, br, bc) / out->blocks;
     if (br > 1 && out->blocks < tiles && !s->causal)
         out->work *= ceil(tiles / out->blocks) * out->blocks / tiles;
@@ -72,7 +74,8 @@ double nearby_rounds(const struct nearby_load *l, double q)
     if (l->shape.causal)
         return fmax(even, l->longest / l->work * (1 + q * (lone - 1)));
     const double rounds = full * (1 + q * (l->resident - 1)) + (rest > 0 ? 1 + q * (rest - 1) : 0);
-    return full < 2 ? rounds : fmax(even, (rounds + even) / 2); /* later ones no longer begin together */
+    return full < 2 ? rounds
+                    : fmax(even, (rounds + even) / 2); /* later ones no longer begin together */
 }
 
 /* ---- the form ---- */
@@ -124,7 +127,7 @@ static bool fit_terms(const struct nearby_time *const *v, int n, double q, unsig
                       struct form *f)
 {
     double a[TERMS * TERMS] = {0}, b[TERMS] = {0}, row[TERMS];
-    int at[TERMS], m = 0;
+    int at[TERMS] = {0}, m = 0;
     for (int k = 0; k < TERMS; k++)
         if (set & 1u << k)
             at[m++] = k;
@@ -191,8 +194,8 @@ static struct nearby_guess carry(const struct nearby_time *const *v, int n, cons
         left[i] = log(v[i]->us / form_us(f, &v[i]->load));
         w[i] = to[i] = alike(&v[i]->load.shape, &at->shape);
         for (int k = 0; k < n; k++)
-            a[i * n + k] = alike(&v[i]->load.shape, &v[k]->load.shape) +
-                           (i == k ? noise_sd * noise_sd : 0);
+            a[i * n + k] =
+                alike(&v[i]->load.shape, &v[k]->load.shape) + (i == k ? noise_sd * noise_sd : 0);
     }
     if (solve(a, w, n)) /* w: what each counts */
         for (int i = 0; i < n; i++) {
@@ -216,7 +219,8 @@ static int by_distance(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-struct nearby_guess nearby_guess(const struct nearby_time *v, size_t n, const struct nearby_load *at)
+struct nearby_guess nearby_guess(const struct nearby_time *v, size_t n,
+                                 const struct nearby_load *at)
 {
     struct near *near = xcalloc(n + 1, sizeof *near);
     const struct nearby_time *use[NEAREST];

@@ -42,6 +42,7 @@ struct nearby_guess {
     double error; /* relative, a standard deviation */
 };
 /* The dtype's size, D, mask and layout of all are the same; that is the caller's. */
-struct nearby_guess nearby_guess(const struct nearby_time *v, size_t n, const struct nearby_load *at);
+struct nearby_guess nearby_guess(const struct nearby_time *v, size_t n,
+                                 const struct nearby_load *at);
 
 #endif

@@ -30,7 +30,8 @@ enum {
     OF_SHAPES_MAX = 2000 /* of one device, of single shapes: the oldest go */
 };
 static const double near_most = 3; /* powers of 2 */
-static const double patience_s = 2; /* for those who write at the same time, which takes milliseconds */
+static const double patience_s =
+    2; /* for those who write at the same time, which takes milliseconds */
 const char tuned_scope_shape[] = "shape";
 
 // clang-format off
@@ -301,7 +302,8 @@ void tunings_each(struct tunings *t, void (*see)(void *ctx, const struct tuned_s
 static double apart(const struct kept *x, const struct tuned_query *q, const char *alike)
 {
     const bool here = !q->device ? !x->shipped : !strcmp(x->is.device, q->device);
-    if (!here || (q->own && x->shipped) || strcmp(x->is.backend, q->backend) != 0 || strcmp(x->is.l2, q->l2) != 0)
+    if (!here || (q->own && x->shipped) || strcmp(x->is.backend, q->backend) != 0 ||
+        strcmp(x->is.l2, q->l2) != 0)
         return INFINITY;
     if (!is_of_shape(&x->is) && x->is.alike && !strcmp(x->is.alike, alike))
         return 0;
@@ -455,7 +457,8 @@ static enum status take_turn(const char *path, int *fd, struct err *err)
         return ST_OK;
     close(*fd);
     *fd = -1;
-    return err_set(err, ST_FAIL, "another session has been writing %s for %.0f s", path, patience_s);
+    return err_set(err, ST_FAIL, "another session has been writing %s for %.0f s", path,
+                   patience_s);
 }
 
 /* What others have kept since this session read it is read, too. */

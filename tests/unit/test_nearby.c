@@ -145,7 +145,8 @@ static void test_plan(void)
     CU_ASSERT(loaded("fa2_mma", "H=8 S=1000 D=64 causal", "BR", "64", &c));
     CU_ASSERT(c.longest == 64 * 1000 && c.work > 0.5 * l.work && c.work < 0.65 * l.work);
     CU_ASSERT(loaded("fa3_persistent", "H=10 S=4289 D=64", "BR", "192", &l));
-    CU_ASSERT_DOUBLE_EQUAL(l.work, 2 * 192.0 * 4352, 1); /* 230 tiles by 132 blocks: some take two */
+    CU_ASSERT_DOUBLE_EQUAL(l.work, 2 * 192.0 * 4352,
+                           1); /* 230 tiles by 132 blocks: some take two */
     CU_ASSERT_FALSE(loaded("decode_splitkv", "H=8 S=1k D=64", NULL, NULL, &l) && l.resident < 1);
 }
 

@@ -13,12 +13,13 @@
 #include "command/ask/plan_here.h"
 #include "plan/nearby.h"
 
-static const double far_most = 8;   /* powers of 2 from the nearest shape that was timed */
-static const double behind_most = 1; /* and for a kernel from the nearest of all: it was no candidate nearer */
-static const double careful = 0.5;  /* standard deviations that an expected time is taken longer */
-static const double sure = 1.2;     /* of them between two times that are told apart */
-static const double cold_us = 2.7;    /* that emptied caches cost a run on an H200, of whichever kernel, less of long ones, */
-static const double cold_error = 0.1; /* and what is not known by that */
+/* In powers of 2, of the nearest shape that was timed; and how much farther a kernel's own nearest one may be: it was no
+ * candidate nearer. */
+static const double far_most = 8, behind_most = 1;
+static const double careful = 0.5; /* standard deviations that an expected time is taken longer */
+static const double sure = 1.2;    /* of them between two times that are told apart */
+/* What emptied caches cost a run on an H200, of whichever kernel, less of long ones; and what is not known by that. */
+static const double cold_us = 2.7, cold_error = 0.1;
 static const double alike_us = 1.01; /* times as long: nobody sees that */
 
 const struct backend_info *automatic_runner(const struct options *o)
@@ -343,9 +344,12 @@ void automatic_say(const struct automatic_ranking *r, struct str *out)
         str_addf(out, "which was fastest %s%s", c->shipped ? "on another " : "here",
                  c->shipped ? r->device : "");
     else
-        str_addf(out, "expected to be fastest: about %s us, give or take %.0f %%, by its times %s%s at %d shape%s, the nearest %s",
-                 number_fmt(us, c->us, 3), fmax(1, 100 * c->error), c->shipped ? "on another " : "here",
-                 c->shipped ? r->device : "", c->shapes, c->shapes == 1 ? "" : "s", c->near);
+        str_addf(out,
+                 "expected to be fastest: about %s us, give or take %.0f %%, by its times %s%s at "
+                 "%d shape%s, the nearest %s",
+                 number_fmt(us, c->us, 3), fmax(1, 100 * c->error),
+                 c->shipped ? "on another " : "here", c->shipped ? r->device : "", c->shapes,
+                 c->shapes == 1 ? "" : "s", c->near);
     if (c->other)
         str_addf(out, ", with the L2 %s", strcmp(r->l2, "hot") ? "hot" : "cold");
     if (!next)
@@ -422,7 +426,8 @@ static enum status refuse(const struct question *x, const struct options *o, str
                             *device = x->device ? xstrdup(x->device) : automatic_device(x->s, o);
     shape_format(&x->p->shape, shape, sizeof shape);
     err_set(err, ST_USAGE,
-            "auto: nothing that is here was timed on %s, L2 %s, for shapes like %s; \"tune K,K %s measure\" does it%s%s",
+            "auto: nothing that is here was timed on %s, L2 %s, for shapes like %s; \"tune K,K %s "
+            "measure\" does it%s%s",
             device, x->l2, shape, shape, trouble ? "; not used: " : "", trouble ? trouble : "");
     free(trouble);
     free(device);

@@ -19,15 +19,16 @@ const struct backend_info *automatic_runner(const struct options *o);
 struct automatic_choice {
     const struct kernel *kernel;
     const struct kernel_desc *desc;
-    char *own;       /* "BR=32@BC=64"; NULL: the defaults */
-    double us;       /* expected, or measured at this very shape */
-    double error;    /* relative, a standard deviation */
-    double blocks, busiest; /* of its main launch at the shape, and of them on the busiest multiprocessor */
-    int shapes;             /* at which it was timed */
-    bool exact;      /* this one is among them */
-    bool shipped;    /* the nearest of these times is of the shipped list */
-    bool other;      /* all of them are with the other state of the L2 */
-    double apart;    /* of the nearest shape, tuned_distance() */
+    char *own;             /* "BR=32@BC=64"; NULL: the defaults */
+    double us;             /* expected, or measured at this very shape */
+    double error;          /* relative, a standard deviation */
+    double blocks;         /* of its main launch at the shape, */
+    double busiest;        /* and of them on the busiest multiprocessor */
+    int shapes;            /* at which it was timed */
+    bool exact;            /* this one is among them */
+    bool shipped;          /* the nearest of these times is of the shipped list */
+    bool other;            /* all of them are with the other state of the L2 */
+    double apart;          /* of the nearest shape, tuned_distance() */
     char near[SHAPE_TEXT]; /* that shape */
 };
 /* What may be fastest, the best bet first: least expected time where two are equally sure. */

@@ -823,7 +823,8 @@ bool request_names_auto(const struct session *s, const struct cmd_call *c)
     bool named = false;
     for (int i = 0; i < c->nwords; i++)
         for (const char *p = c->words[i].text; *p; p += strcspn(p, ","), p += *p == ',')
-            named |= strcspn(p, ",") == strlen(word_auto) && !strncmp(p, word_auto, strlen(word_auto));
+            named |=
+                strcspn(p, ",") == strlen(word_auto) && !strncmp(p, word_auto, strlen(word_auto));
     return named && !registry_find(s->services.registry, word_auto);
 }
 

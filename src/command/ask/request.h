@@ -32,7 +32,8 @@ enum {
      * kernel's C version out: `descs` is NULL, as where there is none. */
     REQUEST_MEANS_CUDA = 16,
     REQUEST_UNSETTLED = 64, /* what "auto" is may change yet, so nothing is said of it */
-    REQUEST_AGAIN = 128,    /* of a call of which one was made already: its pairs are taken once more */
+    REQUEST_AGAIN =
+        128, /* of a call of which one was made already: its pairs are taken once more */
 };
 /* Words are names of kernels between commas ("all", "peers") and parts of a shape; pairs are keys of
  * shape and input, options, parameters of the kernels. The shape is checked. An error marks the

@@ -12,7 +12,8 @@
 #include "command/ask/automatic.h"
 #include "command/ask/measure.h"
 
-static const double each_s = 0.05; /* of samples of a kernel: what differs by less than a per cent then may be taken either way */
+static const double each_s =
+    0.05; /* of samples of a kernel: what differs by less than a per cent then may be taken either way */
 
 /* Is it one GPU of this machine that runs it, and may what is found be kept? */
 static bool may_settle(struct session *s, const struct request *r)
@@ -104,12 +105,13 @@ static void say(struct session *s, const struct automatic_ranking *by, const str
     char us[NUMBER_BUF], times[NUMBER_BUF];
     const double fastest = rows->v[best[0]].median_us;
     char *name = automatic_name(&by->v[best[0]]), *next = automatic_name(&by->v[best[1]]);
-    session_note(s,
-                 "auto: %s, the fastest of %zu that may be, timed just now: %s us, and %s %s times that; "
-                 "%s%s",
-                 name, timed, number_fmt(us, fastest, 4), next,
-                 number_fmt(times, rows->v[best[1]].median_us / fastest, 3),
-                 why ? "not kept: " : "kept for this shape", why ? why : "");
+    session_note(
+        s,
+        "auto: %s, the fastest of %zu that may be, timed just now: %s us, and %s %s times that; "
+        "%s%s",
+        name, timed, number_fmt(us, fastest, 4), next,
+        number_fmt(times, rows->v[best[1]].median_us / fastest, 3),
+        why ? "not kept: " : "kept for this shape", why ? why : "");
     free(name);
     free(next);
 }
@@ -173,7 +175,9 @@ enum status automatic_settle(struct session *s, const struct request *r, struct 
         if (st == ST_CANCELLED)
             *err = why;
         else if (st)
-            session_note(s, "auto: %zu kernels are expected to take about as long, and which is faster was not found: %s",
+            session_note(s,
+                         "auto: %zu kernels are expected to take about as long, and which is "
+                         "faster was not found: %s",
                          n, why.text);
     }
     automatic_ranking_clear(&by);

@@ -15,8 +15,10 @@
 enum { SHOWN = 8 };
 
 static const char how_it_works[] =
-    "An expected time is carried over from the shapes at which that kernel was timed: a launch, plus work for each round of "
-    "blocks (as many as the multiprocessors hold at once, as long as they share its units), plus bytes; then by how far the "
+    "An expected time is carried over from the shapes at which that kernel was timed: a launch, "
+    "plus work for each round of "
+    "blocks (as many as the multiprocessors hold at once, as long as they share its units), plus "
+    "bytes; then by how far the "
     "nearest times are from that. Twice \"give or take\" has nineteen of twenty.\n";
 
 static void add_row(const struct automatic_ranking *r, size_t i, size_t width, struct str *out)
@@ -28,8 +30,8 @@ static void add_row(const struct automatic_ranking *r, size_t i, size_t width, s
         str_addf(out, "   timed");
     else
         str_addf(out, "%6.0f %%", fmax(1, 100 * c->error));
-    str_addf(out, "  %6s  %6d  %s%s\n", number_fmt(times, c->us / r->v[0].us, 3), c->shapes, c->near,
-             c->other ? " (other L2)" : "");
+    str_addf(out, "  %6s  %6d  %s%s\n", number_fmt(times, c->us / r->v[0].us, 3), c->shapes,
+             c->near, c->other ? " (other L2)" : "");
     free(name);
 }
 
@@ -53,11 +55,16 @@ static void add_doubt(const struct automatic_ranking *r, bool known, struct str 
 {
     const size_t n = automatic_doubt(r, SETTLE_MOST);
     if (known)
-        str_add(out, "That counts for less than what you have tuned or timed here: auto takes that.\n");
+        str_add(out,
+                "That counts for less than what you have tuned or timed here: auto takes that.\n");
     else if (n > 1)
-        str_addf(out, "The first %zu may be fastest, for all that is known: run auto times them, once, and keeps what it finds.\n", n);
+        str_addf(out,
+                 "The first %zu may be fastest, for all that is known: run auto times them, once, "
+                 "and keeps what it finds.\n",
+                 n);
     else
-        str_add(out, "The first is faster than the others beyond doubt: run auto takes it without timing others.\n");
+        str_add(out, "The first is faster than the others beyond doubt: run auto takes it without "
+                     "timing others.\n");
 }
 
 /* What the plan says of both, where it speaks for the faster one. */
@@ -66,8 +73,11 @@ static void add_blocks(const struct automatic_choice *a, const struct automatic_
 {
     char *name = automatic_name(b);
     if (a->us < b->us ? a->busiest < b->busiest : a->busiest > b->busiest)
-        str_addf(out, " Its %.0f block%s leave%s the busiest multiprocessor with %.0f, the %.0f of %s with %.0f.",
-                 a->blocks, a->blocks == 1 ? "" : "s", a->blocks == 1 ? "s" : "", a->busiest, b->blocks, name, b->busiest);
+        str_addf(out,
+                 " Its %.0f block%s leave%s the busiest multiprocessor with %.0f, the %.0f of %s "
+                 "with %.0f.",
+                 a->blocks, a->blocks == 1 ? "" : "s", a->blocks == 1 ? "s" : "", a->busiest,
+                 b->blocks, name, b->busiest);
     free(name);
 }
 
@@ -90,7 +100,8 @@ void chosen_explain(struct session *s, const struct request *r, struct str *out)
         add_doubt(&by, automatic_is_known(s, &r->problem, &r->options, true), out);
         str_add(out, how_it_works);
     } else
-        str_add(out, "Nothing that is here was timed there for shapes like this; auto is what tune K,K ... measure finds. gpu=H200 "
+        str_add(out, "Nothing that is here was timed there for shapes like this; auto is what tune "
+                     "K,K ... measure finds. gpu=H200 "
                      "names a GPU of which times come with the program.\n");
     automatic_ranking_clear(&by);
 }
@@ -133,7 +144,8 @@ static void add_other(const struct automatic_ranking *by, int at, struct str *ou
     if (at < 0)
         str_add(out, "; this one was not timed at such shapes.");
     else {
-        str_addf(out, ", this one %s times that.", number_fmt(times, by->v[at].us / by->v[0].us, 3));
+        str_addf(out, ", this one %s times that.",
+                 number_fmt(times, by->v[at].us / by->v[0].us, 3));
         add_blocks(&by->v[at], &by->v[0], out);
     }
 }
