@@ -239,4 +239,10 @@ for order in turns against 7; do
 done
 run -c "debug fa2_no_release S=200 H=1 f32; until hazard; back; info hazards"
 is "a step before it is not there" says "$out" '^no hazard and no fault so far$'
+run -c 'debug fa2 B=1 H=1 S=64 D=64 f32; debug until barrier; debug'
+is "debug alone, while a block is held: where it stands" [ "$rc $(printf '%s\n' "$out" | grep -c 'waits at its barrier, fa2')" = "0 2" ]
+run -c 'debug fa2 B=1 H=1 S=64 D=64 f32; debug --json'
+is "  as rows, too" says "$rc $out" '"step":0,'
+run debug
+is "  and asks for a kernel before" says "$err" 'debug needs a kernel'
 finish

@@ -229,6 +229,8 @@ static void give(struct session *s, struct cmd_call *c, const struct debug_line 
 /* What follows the word in the text of the call, without > and |. */
 static char *rest_of(const struct cmd_call *c)
 {
+    if (!c->nwords)
+        return xstrdup("");
     const char *text = c->text + c->words[0].at;
     int len = c->args_len - c->words[0].at;
     const int word = (int)strcspn(text, " \t");
@@ -247,7 +249,7 @@ static enum status run_word(struct session *s, struct cmd_call *c, const struct 
         c->pairs[i].used = true;
     enum status st = call_finish(s, c, err);
     if (st == ST_OK) {
-        st = debug_word_run(s, w, c->words[0].text, rest, &l, err);
+        st = debug_word_run(s, w, c->nwords ? c->words[0].text : w->name, rest, &l, err);
         if (st == ST_OK)
             give(s, c, &l);
         debug_line_clear(&l);
@@ -317,10 +319,11 @@ static enum status begin(struct session *s, struct cmd_call *c, struct err *err)
     return st;
 }
 
-/* Once a block is held, its words come before kernels of the same name. */
+/* Once a block is held, its words come before kernels of the same name; no word at all asks where it stands. */
 static enum status exec_debug(struct session *s, struct cmd_call *c, struct err *err)
 {
-    const char *first = c->nwords ? c->words[0].text : "";
+    const bool bare = !c->nwords && !c->npairs && debugger_of(s);
+    const char *first = c->nwords ? c->words[0].text : bare ? "where" : "";
     const struct debug_word *w = debug_word_named(first);
     if (w && (debugger_of(s) || !registry_find(s->services.registry, first)))
         return run_word(s, c, w, err);
