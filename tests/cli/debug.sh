@@ -59,7 +59,7 @@ is "  also where it is another verb's name" says "$err" 'as a word of debug it c
 # ---- words that are wrong say what would be right ----
 cat >script <<'END'
 debug fa2_mma S=200 H=1
-until 62
+until 63
 x/3f Ks[5][0]
 print m[0]
 END
