@@ -8,9 +8,11 @@ for program in python3 git cc; do
     command -v $program >/dev/null || { echo "1..0 # SKIP no $program"; exit 0; }
 done
 . "$src/tests/cli/lib.sh"
-mkdir -p tree/tools tree/kernels/cuda
+mkdir -p tree/tools tree/kernels/cuda tree/kernels/suites tree/lessons/recordings
 cp "$src/tools/same-code" "$src/tools/update-ptxas" "$src/tools/descriptor.py" tree/tools/
 cp "$src"/kernels/cuda/*.cu "$src"/kernels/cuda/*.cuh "$src"/kernels/cuda/*.tsv "$src/kernels/cuda/local.mk" tree/kernels/cuda/
+cp "$src"/kernels/suites/*.suite tree/kernels/suites/ # what auto and the suites choose has rows of ptxas.tsv, too
+cp "$src"/lessons/recordings/*.tuned tree/lessons/recordings/
 chmod -R u+w tree
 cat >nvcc <<'EOF'
 #!/bin/sh

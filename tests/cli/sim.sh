@@ -183,8 +183,11 @@ is "clean rows" [ "$(lines "$out" '"kind":null.*"check":"pass"')" -eq 2 ]
 # A kernel of one's own that does not leave clear what it promises to.
 mkdir -p "$HOME/.local/share/attnscope/kernels"
 dirty=$HOME/.local/share/attnscope/kernels/dirty.cu
-sed -e 's/^ \* @name.*/ * @name dirty/' -e 's/ decode_atomic(const/ dirty(const/' \
-    -e 's/atomicInc(\(.*\), blocks - 1) == blocks - 1/atomicAdd(\1, 1) == (unsigned)blocks - 1/' "$src/kernels/cuda/decode_atomic.cu" >"$dirty"
+sed -e "/^#include \"counted.cuh\"/{
+r $src/kernels/cuda/counted.cuh
+d
+}" "$src/kernels/cuda/decode_atomic.cu" | sed -e 's/^ \* @name.*/ * @name dirty/' -e 's/ decode_atomic(const/ dirty(const/' -e '/^#pragma once/d' \
+    -e 's/atomicInc(\(.*\), blocks - 1) == blocks - 1/atomicAdd(\1, 1) == (unsigned)blocks - 1/' >"$dirty"
 run check dirty Sq=2 Sk=300 H=4 Hkv=2 D=64 f16 backend=sim
 if says "$out$err" '(nvcc|clang|NVRTC)' && ! says "$out$err" 'workspace arrived'; then
     skip "nothing here compiles CUDA"
