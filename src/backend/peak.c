@@ -14,6 +14,7 @@ const struct peak_info peak_infos[PEAK_COUNT] = {
     [PEAK_FMA]           = {"fma_gflops", "GFLOP/s", "f32 multiply-adds, one thread, at the clock of real work", 0},
     [PEAK_FMA_BURST]     = {"fma_burst_gflops", "GFLOP/s", "f32 multiply-adds, one thread, nothing else going on", 0},
     [PEAK_FMA_ALL]       = {"fma_gflops_all", "GFLOP/s", "f32 multiply-adds, all threads at once", 0},
+    [PEAK_TILE]          = {"tile_gflops", "GFLOP/s", "a query tile of cpu_tiled, f32, one thread, in turn with fma_gflops", 0},
     [PEAK_EXP2]          = {"exp2_g_per_s", "G/s", "powers of two by the special function units, all threads", 0},
     [PEAK_MMA_F16]       = {"mma_f16_tflops", "TFLOP/s", "f16 products of our own on the tensor cores, out of shared memory or registers, or as several of bf16 by a CPU's matrix unit", 0},
     [PEAK_MMA_BF16]      = {"mma_bf16_tflops", "TFLOP/s", "bf16 products of our own on the tensor cores, or by a CPU's instructions for them, all threads at once", 0},

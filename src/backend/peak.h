@@ -17,6 +17,7 @@ enum peak_id {
     PEAK_FMA,
     PEAK_FMA_BURST,
     PEAK_FMA_ALL,
+    PEAK_TILE,
     PEAK_EXP2,
     PEAK_MMA_F16,
     PEAK_MMA_BF16,

@@ -129,6 +129,7 @@ rm -r "$HOME/.local/share/attnscope/ceilings"
 run_input 'set backend=cpu threads=2 time=0.02
 doctor --peak --json'
 is "doctor --peak: what threads do at once, beside as many times one" says "$out" '"fma_together_pct",[^}]* %: 2 threads at once have [0-9.]+ of 2 times [0-9.]+ GFLOP/s'
+is "  a tile and multiply-adds that were taken in turn" says "$out" '"name":"tile_of_fma_pct",[^}]*"detail":"[0-9.]+ %: tile_gflops over fma_gflops"'
 is "  a share of one thread says which peak it is of" says "$out" '"cpu_tiled S=2048 H=1",[^}]* one thread: [0-9.]+ % of fma_gflops, [0-9.]+ % of fma_burst_gflops'
 is "  and so does one of all" says "$out" '"cpu_tiled S=2048 H=4",[^}]* 2 threads: [0-9.]+ % of fma_gflops_all, [0-9.]+ % of 2 times fma_burst_gflops'
 is "  each of the very figures that stand above" agree "$out"

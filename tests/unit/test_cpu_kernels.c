@@ -274,6 +274,9 @@ static void test_peak(void)
     CU_ASSERT(p.at[PEAK_FMA].value > 0.05 * best->lanes);
     CU_ASSERT(p.at[PEAK_FMA].value < 4 * 2 * 6.5 * best->lanes);
     CU_ASSERT(p.at[PEAK_FMA_ALL].value > 0.5 * p.at[PEAK_FMA].value || crowded());
+    /* A tile has something else to do, too; where every access is checked, much. */
+    CU_ASSERT(p.at[PEAK_TILE].value > (SANITIZED ? 1e-4 : 0.3) * p.at[PEAK_FMA].value);
+    CU_ASSERT(p.at[PEAK_TILE].value < 1.1 * p.at[PEAK_FMA].value || crowded());
     CU_ASSERT(p.at[PEAK_DRAM].value > 0.01 && p.at[PEAK_COPY].value > 0.01);
     CU_ASSERT(isnan(p.at[PEAK_L1].value) || p.at[PEAK_L1].value > p.at[PEAK_DRAM].value / 100);
     peak_clear(&p);

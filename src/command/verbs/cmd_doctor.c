@@ -497,6 +497,17 @@ static enum status add_shares(struct session *s, struct rowset *rows, const stru
     return st;
 }
 
+/* The two were taken in turn, so that neither a neighbour nor the clock comes between them, as it may for the rows of runs. */
+static void add_tile(struct rowset *rows, const struct peak *p)
+{
+    const double pct = 100 * p->at[PEAK_TILE].value / p->at[PEAK_FMA].value;
+    char share[NUMBER_BUF];
+    if (pct > 0)
+        add_live(rows, &value_type, "tile_of_fma_pct", "%s %%: tile_gflops over fma_gflops",
+                 number_fmt(share, pct, 3))
+            ->value = json_real(pct);
+}
+
 /* A CPU's threads share what they have, so that many have less than as many times one. */
 static void add_together(struct rowset *rows, const struct peak *p)
 {
@@ -548,6 +559,7 @@ static void add_figures(struct session *s, const struct peak *p, struct rowset *
             ->value = json_integer(p->threads);
     for (int i = 0; i < PEAK_COUNT; i++)
         add_figure(s, p, (enum peak_id)i, rows);
+    add_tile(rows, p);
     add_together(rows, p);
     add_fact(rows, "not measured", p->reason);
 }
