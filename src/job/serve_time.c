@@ -85,10 +85,11 @@ static void expose(struct launch *l, struct entry *e, const struct err *why)
     lose(l, e, ST_FAIL, why);
 }
 
-/* Runs until warm_s are over and learns how long a run takes; the checked run was the first. */
+/* Runs until warm_s are over, or what samples may take, and learns how long a run takes; the checked run was the first. */
 static void warm_up(struct launch *l, struct entry *e)
 {
-    double limit = l->request.options.rule.warm_s, best = e->once_s, clock = REAL_UNKNOWN, seconds;
+    const struct timing_rule *rule = &l->request.options.rule;
+    double limit = fmin(rule->warm_s, rule->max_s), best = e->once_s, clock = REAL_UNKNOWN, seconds;
     double begin = seconds_now();
     struct err why = ERR_INIT;
     int index = (int)(e - l->entries);

@@ -32,7 +32,7 @@ struct timing_rule {
     double max_s;       /* wall limit, default 5 */
     double min_s;       /* sampling time wanted before cv or steadiness may stop it, default 0.5 */
     int64_t min_n;      /* default 10 */
-    double warm_s;      /* warm-up wall limit, default 0.2 */
+    double warm_s;      /* warm-up wall limit, default 0.2; no more than max_s */
     double clock_floor; /* drop samples below this share of the device's usual clock; 0: never */
 };
 #define TIMING_DEFAULT     \

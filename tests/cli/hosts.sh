@@ -25,7 +25,7 @@ import sqlite3, sys
 print(sqlite3.connect(sys.argv[1]).execute("SELECT count(*) FROM results " + sys.argv[2]).fetchone()[0])
 END
 }
-tiny='H=1 D=16 f32 backend=cpu n=5'
+tiny='H=1 D=16 f32 backend=cpu n=5 time=0.05'
 
 # ---- an axis of hosts ----
 # shellcheck disable=SC2086 # words
@@ -39,12 +39,12 @@ run sweep fa2 S=16,32 host=here,box $tiny
 is "as a table" says "$out" 'host=here +host=box'
 is "  a ratio across hosts is called that" says "$(printf '%s' "$out" | tr '\n' ' ')" 'fa2: host=box takes [0-9.]+ times the time of host=here \(2 points\) these are ratios across hosts'
 # shellcheck disable=SC2086
-run sweep fa2,naive S=16 host=box,other H=1 D=16 f32 backend=cpu n=5 base=naive --json
+run sweep fa2,naive S=16 host=box,other H=1 D=16 f32 backend=cpu n=5 time=0.05 base=naive --json
 is "kernels that take turns do so on one host" [ "$rc $(fields kernel host ratio | grep -vc None)" = '0 4' ]
 # shellcheck disable=SC2086
-run sweep fa2,naive S=16,32 host=box,other H=1 D=16 f32 backend=cpu n=5 base=naive
+run sweep fa2,naive S=16,32 host=box,other H=1 D=16 f32 backend=cpu n=5 time=0.05 base=naive
 is "  and it is said" says "$out" 'each ratio is of kernels that took turns on one host'
-run sweep fa2 S=16 backend=cpu@here,box H=1 D=16 f32 n=5 --json
+run sweep fa2 S=16 backend=cpu@here,box H=1 D=16 f32 n=5 time=0.05 --json
 is "backend=cpu@a,b is an axis, too" [ "$(fields host | tr '\n' ' ')" = 'here box ' ]
 
 # ---- beside each other ----
@@ -60,7 +60,7 @@ is "two machines work beside each other ($beside ms; one by two names takes $aft
 
 # ---- before it runs ----
 before=$(connections)
-run sweep fa2,naive S=16,32 host=here,box,box2 H=1 D=16 f32 backend=cpu n=5 --print --json
+run sweep fa2,naive S=16,32 host=here,box,box2 H=1 D=16 f32 backend=cpu n=5 time=0.05 --print --json
 is "--print says where each point will run" [ "$rc $(fields point host kernels | tr '\n' ' ')" = '0 1 here fa2,naive 2 box fa2,naive 3 box2 fa2,naive 4 here fa2,naive 5 box fa2,naive 6 box2 fa2,naive ' ]
 run sweep fa2 S=16,32 host=here,box,box2 H=1 D=16 f32 backend=cpu n=6 --print
 is "  and on which machines" says "$out" '^box, box2 \(box\): 4 points of 1 kernel$'
@@ -91,12 +91,12 @@ is "  and for all that nobody was asked" [ "$(connections)" -eq "$before" ]
 # ---- a host that goes away ----
 rm -f "$db"
 printf 'host box box %s\nhost gone nowhere.invalid\n' "$far" >"$config"
-run sweep fa2 S=16,32,48 host=gone,box H=1 D=16 f32 backend=cpu n=5 --json
+run sweep fa2 S=16,32,48 host=gone,box H=1 D=16 f32 backend=cpu n=5 time=0.05 --json
 is "a host that is not there costs its points alone" [ "$rc $(fields host check | grep -c 'box pass')" = '3 3' ]
 is "  which are told" says "$err" 'gone: 2 of its points are left out; the same line asks for them again'
 is "  with a reason" says "$(fields host reason | grep gone)" 'gone: the connection ended with status 255'
 printf 'host box box %s\nhost gone other %s\n' "$far" "$far2" >"$config"
-run sweep fa2 S=16,32,48 host=gone,box H=1 D=16 f32 backend=cpu n=5 --json
+run sweep fa2 S=16,32,48 host=gone,box H=1 D=16 f32 backend=cpu n=5 time=0.05 --json
 is "given again, the line has the rest" [ "$rc $(fields host check | sort | uniq -c | tr -s ' \n' ' ')" = '0  3 box pass 3 gone pass ' ]
 is "  and measures what was missing alone" [ "$(kept "WHERE json_extract(row, '\$.host') = 'box'")" -eq 3 ]
 
@@ -111,7 +111,7 @@ for frame in $(printf '%s\n' 1 2 3 5 8 12 15 20 | awk -v every="${CUT_EVERY:-1}"
     for side in near far; do
         echo "cut $side $frame" >plan
         cuts=$((cuts + 1))
-        run sweep fa2,naive S=16,32 host=box,other H=1 D=16 f32 backend=cpu n=5 time=0.2 --no-store --json
+        run sweep fa2,naive S=16,32 host=box,other H=1 D=16 f32 backend=cpu n=5 time=0.05 --no-store --json
         again=$((again + $(printf '%s' "$err" | grep -c 'measured again')))
         [ "$(fields host check | grep -c pass)" -eq 8 ] || { bad=$((bad + 1)); echo "# cut $side $frame: $rc $err $(fields host S check reason)"; }
     done
@@ -148,10 +148,10 @@ run sweep naive,fa2 S=8,16 host=box,other H=1 D=16 f32 backend=sim metric=warp_i
 is "in parts" [ "$rc $(fields host check | sort | uniq -c | tr -s ' \n' ' ')" = '0  4 box pass 4 other pass ' ]
 
 # ---- devices, by the fake driver there ----
-run sweep fa2 S=16 device=0,1 H=1 D=16 f32 backend=cpu n=5 --json
+run sweep fa2 S=16 device=0,1 H=1 D=16 f32 backend=cpu n=5 time=0.05 --json
 is "a processor is one device" says "$(fields device_index check reason)" '1 None device=1: the CPU backend has one device'
 fake="env FAKECUDA=devices=2 ATTNSCOPE_LIBCUDA=$ATTNSCOPE_FAKECUDA/fakecuda.so ATTNSCOPE_LIBNVRTC=$ATTNSCOPE_FAKECUDA/fakecuda.so"
 printf 'host box box %s\n' "$(printf %s "$far" | sed "s,^env,$fake,")" >"$config"
-run sweep naive S=16,32 device=0,1 host=box H=1 D=16 f16 n=5 --json
+run sweep naive S=16,32 device=0,1 host=box H=1 D=16 f16 n=5 time=0.05 --json
 is "devices of a host" [ "$(fields S device_index host | tr '\n' ' ')" = '16 0 box 16 1 box 32 0 box 32 1 box ' ]
 finish

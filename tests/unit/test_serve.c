@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "job/super.h"
 #include "spec/npy.h"
@@ -193,7 +194,10 @@ static void test_cancel(void)
     job_free(j);
     r.options.rule.max_s = r.options.rule.min_s = 0.05; /* "time" ends it */
     r.options.rule.cv = 0;
+    r.options.rule.warm_s = 60; /* no warm-up is longer than what it is for */
+    const double begin = seconds_now();
     j = run(s, &r);
+    CU_ASSERT(seconds_now() - begin < 30);
     CU_ASSERT_EQUAL(job_state(j), JOB_DONE);
     CU_ASSERT(job_row(j, 0)->stopped != NULL);
     job_free(j);
