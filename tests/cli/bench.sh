@@ -170,6 +170,17 @@ S=64
 END
     run bench ./gpu.suite into=g.rec only=S=32 --no-store
     is "measured where a GPU is" says "$out" '^S=32 +hot +(fa2|splitkv) +[0-9.]+ +naive .* 3 of 3$'
+    cat >refuses.suite <<'END'
+section Few
+with H=2 f16 D=64 l2=hot n=8
+ours fa2,splitkv_columns@WARPS=4@KEYS=16
+peers naive
+goal 2
+S=128
+END
+    run bench ./refuses.suite --no-store
+    is "one of ours that does not take the shape leaves no goal open" says "$out" '^S=128 +hot +fa2 .* 2(\.0)? +met '
+    is "  and is not missed" [ "$(printf '%s\n' "$out" | grep -c without)" -eq 0 ]
     run "$srcdir/tools/thin-recording" g.rec
     is "thinned" "$srcdir/tools/thin-recording" g.rec
     run bench ./gpu.suite into=g.rec --no-store

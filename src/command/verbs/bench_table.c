@@ -179,7 +179,7 @@ static void put_absent(struct bench_row *row, const struct request *r, int from,
     struct str names = {0};
     for (int i = from; i < end; i++) {
         const struct run_row *run = e[i].row;
-        if ((run && (run->check || run->median_us > 0)) || (!run && measure_refuses(r, i, NULL)))
+        if ((run && (run->check || run->median_us > 0)) || measure_refuses(r, i, NULL))
             continue;
         char *name = request_entry(r, i);
         if (run && run->reason) {

@@ -364,6 +364,9 @@ static enum status answer(struct bench *b, const struct asked *a, struct err *er
     if (f == FORMAT_MD)
         rows_md_footer(b->c->out, b->c->text);
     say_left(b, a->into);
+    if (b->measures && b->total.failed && !b->total.status)
+        return err_set(err, ST_NO, "the check failed %d time%s: below its table stands for whom",
+                       b->total.failed, b->total.failed == 1 ? "" : "s");
     if (b->measures && (b->total.ran || b->total.status))
         return measured_status(&b->total, true, err);
     if (!any_figure(&b->rows))
