@@ -124,7 +124,7 @@ static enum status run_job(struct launch *l, struct err *err)
     if (l->request.kind == JOB_RUN && launch_goes_on(l) && !peer_stop(&l->peer)) {
         launch_send_rows(l, true);
         if (wait_for_go(l) && share_take(l))
-            launch_time(l);
+            launch_take_times(l);
         gpu_lock_release(l->lock);
     }
     if (l->written != ST_OK && err)

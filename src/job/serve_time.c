@@ -655,7 +655,7 @@ static void time_entries(struct launch *l, int from, int to)
     free(g.order);
 }
 
-void launch_time(struct launch *l)
+void launch_take_times(struct launch *l)
 {
     int n = l->request.nentries;
     l->turn_picked = draw_turn();

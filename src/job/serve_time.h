@@ -7,6 +7,6 @@
 #include "job/launch.h"
 
 /* Warms up and samples every entry that can run, and fills the rows. */
-void launch_time(struct launch *l);
+void launch_take_times(struct launch *l);
 
 #endif
