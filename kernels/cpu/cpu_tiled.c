@@ -14,9 +14,9 @@
  * @traffic   read B*H*(Sq*D*T+tiles(BR,BC)*2*BC*D*T) write B*H*Sq*D*T
  *
  * Cost: per vector of scores 2 D fused multiply-adds, and for the softmax 8 to 12 instructions that
- *   compete for the same ports: 94 % of the peak is the ceiling at D = 64 with AVX-512. A Zen 4 reaches 92 to 93 % of what
- *   its thread's multiply-adds alone have (AVX2: 86 to 87 %), a Xeon 88 to 92 % in quiet seconds and 69 to 77 % while a
- *   core's other hardware thread works.
+ *   compete for the same ports: 94 % of the peak is the ceiling at D = 64 with AVX-512. A Zen 4 reaches 92 to 95 % of what
+ *   its thread's multiply-adds alone have (AVX2: 86 to 90 %), a Xeon 87 to 91 % of them where its core is whole, and 66 to
+ *   71 % while the core's other hardware thread works, too.
  * How: simd_tiled.h has the arithmetic; simd_avx512.c, simd_avx2.c, simd_neon.c and simd_generic.c
  *   compile it, and ATTNSCOPE_CPU forces one of them. In 16 bits the two products may have instructions of
  *   their own: simd_pairs.h (bf16, AVX512-BF16, 1.8 times the rate of floats on a Zen 4) and simd_amx.h
