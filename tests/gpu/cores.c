@@ -12,8 +12,9 @@
  * on the same core cannot slow; multiply-adds of a thread in GFLOP/s, per clock, and of all threads over as many times one
  * thread; `issue`: instructions a clock, and for how much of the time three quarters of the most or less, as a core has them
  * while its other hardware thread runs anything; `away`: time that the thread had no processor. Of a job, GFLOP/s of a thread,
- * of all over as many times one thread, and its share of the multiply-adds of the same threads and ms; at the end the same
- * apart for moments in which the core's other hardware thread rested and in which it was busy, as `issue` has it just then.
+ * of all over as many times one thread, and its share of the multiply-adds of the same threads and ms; then the same apart for
+ * moments in which a core gave a thread 0.85 of the most instructions that this run saw, or more, and 0.65 or less: the core's
+ * other hardware thread rested or worked, if that most is what such a core can do (4 to 6 on recent ones).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
@@ -359,22 +360,20 @@ static double most_issued(const struct machine *m)
     return most;
 }
 
-static void print_share(const char *where, double share, int n)
-{
-    if (n > 0)
-        printf("  %.0f %% of fma where the core's other thread %s (%d)", 100 * share, where, n);
-}
-
-/* Half of the instructions of a whole core are what one of two busy threads gets; `most` of all rows so far. */
+/* Half of the instructions of a whole core are what one of two busy threads gets; `most` of all rows so far, which is a whole
+ * core's only if one was seen, so it is said. */
 static void print_shares(const struct machine *m, double most)
 {
     for (int k = JOBS; k < JOBS + m->njobs; k++) {
         double quiet, busy;
-        const int rests = share_where(m, k, most, 0.85, INFINITY, &quiet),
-                  works = share_where(m, k, most, 0, 0.65, &busy);
+        const int whole = share_where(m, k, most, 0.85, INFINITY, &quiet),
+                  halved = share_where(m, k, most, 0, 0.65, &busy);
         printf("%7d | %-20s", m->running, m->jobs[k - JOBS].word);
-        print_share("rests", quiet, rests);
-        print_share("works", busy, works);
+        if (whole)
+            printf("  %.0f %% of fma at over %.1f instructions a clock (%d)", 100 * quiet,
+                   850 * most, whole);
+        if (halved)
+            printf("  %.0f %% below %.1f (%d)", 100 * busy, 650 * most, halved);
         printf("\n");
     }
 }
