@@ -119,7 +119,12 @@ report() { # text, findings
 
 # shellcheck disable=SC2086  # a list of words
 set -- $order
-echo "1..$(($# + 16))"
+# Names that two files of the library define: which of them a program gets would hang on its linker.
+named_twice() {
+    nm -g --defined-only "${ATTNSCOPE_BUILDDIR:-build}"/libattnscope.a 2>/dev/null | awk 'NF == 3 { print $3 }' | grep -v '^__' | sort | uniq -d
+}
+
+echo "1..$(($# + 17))"
 for folder; do
     report "src/$folder includes nothing to its right" "$(upward "$folder" "$(rank "$folder" "$order")")"
 done
@@ -132,7 +137,9 @@ report "rooms of tui look one way" "$(upward_rooms tui "$rooms_tui")"
 report "at most 30 .c files in a folder" "$(crowded)"
 if command -v python3 >/dev/null 2>&1 && command -v nm >/dev/null 2>&1; then
     report "no circle among files" "$(circles)"
+    report "no two files define one name" "$(named_twice)"
 else
+    report "no two files define one name # SKIP no python3 or no nm" ""
     report "no circle among files # SKIP no python3 or no nm" ""
 fi
 report "only tui includes curses" "$(forbidden 'n?curses|term\.h' '^src/tui/')"
