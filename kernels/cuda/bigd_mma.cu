@@ -10,7 +10,7 @@
  * @unit      tensor
  * @dtypes    f32
  * @arch      90
- * @requires  sm == 90 && D <= 8192 && D % 4 == 0 && BR % 4 == 0 && BC >= 16 && BC == pow2ceil(BC) && BC <= THREADS/2
+ * @requires  sm == 90 && D >= 128 && D <= 8192 && D % 4 == 0 && BR % 4 == 0 && BC >= 16 && BC == pow2ceil(BC) && BC <= THREADS/2
  *            && THREADS == pow2ceil(THREADS) && BC*ceil(D/(16*CLUSTER)) <= 4*THREADS
  * @param     BR (4+12*(D<=4096)+16*(D<=2048)-16*(D<=512)) [4..64] query rows per tile
  * @param     BC (16+16*(D<=4096)+32*(D<=2048)) [16..128] key rows per tile
