@@ -56,6 +56,10 @@ static const struct view {
      .keys = ":set backend=sim\r\t/fa2_mma_rows\r"},
     {.name = "explore hazard", .screen = "explore", .keys = ":set backend=sim\r\t/qtile_seq\r"},
     {.name = "explore simulated old", .screen = "explore", .keys = ":set backend=sim S=256\r"},
+    {.name = "explain auto",
+     .screen = "explore",
+     .keys = ":explain auto gpu=H200 H=8 S=512 D=64 f16\r"},
+    {.name = "bench limit", .screen = "explore", .keys = ":bench limit h200-limit only=Huge\r"},
 };
 static const int sizes[][2] = {{80, 24}, {200, 50}, {100, 30}, {40, 12}, {60, 18}};
 static const char *const tiers[] = {"ascii", "blocks", "braille"};

@@ -11,6 +11,7 @@
 #include "base/number.h"
 #include "command/ask/automatic.h"
 #include "command/ask/settle.h"
+#include "export/rows.h"
 
 enum { SHOWN = 8 };
 
@@ -21,34 +22,39 @@ static const char how_it_works[] =
     "bytes; then by how far the "
     "nearest times are from that. Twice \"give or take\" has nineteen of twenty.\n";
 
-static void add_row(const struct automatic_ranking *r, size_t i, size_t width, struct str *out)
+static const struct column choice_columns[] = {
+    {.field = "kernel", .title = "kernel", .left = true, .whole = true},
+    {.field = "us", .title = "us"},
+    {.field = "error", .title = "+-"},
+    {.field = "times", .title = "times"},
+    {.field = "shapes", .title = "shapes", .drop = 2},
+    {.field = "nearest", .title = "nearest", .left = true, .drop = 1},
+    {0},
+};
+
+static void fill_line(const struct automatic_ranking *r, size_t i, char **line)
 {
     const struct automatic_choice *c = &r->v[i];
-    char us[NUMBER_BUF], times[NUMBER_BUF], *name = automatic_name(c);
-    str_addf(out, "%-*s  %8s  ", (int)width, name, number_fmt(us, c->us, 3));
-    if (c->exact)
-        str_addf(out, "   timed");
-    else
-        str_addf(out, "%6.0f %%", fmax(1, 100 * c->error));
-    str_addf(out, "  %6s  %6d  %s%s\n", number_fmt(times, c->us / r->v[0].us, 3), c->shapes,
-             c->near, c->other ? " (other L2)" : "");
-    free(name);
+    char buf[NUMBER_BUF];
+    line[0] = automatic_name(c);
+    line[1] = xstrdup(number_fmt(buf, c->us, 3));
+    line[2] = c->exact ? xstrdup("timed") : xasprintf("%.0f %%", fmax(1, 100 * c->error));
+    line[3] = xstrdup(number_fmt(buf, c->us / r->v[0].us, 3));
+    line[4] = xasprintf("%d", c->shapes);
+    line[5] = xasprintf("%s%s", c->near, c->other ? " (other L2)" : "");
 }
 
-static void add_table(const struct automatic_ranking *r, struct str *out)
+static void add_table(const struct automatic_ranking *r, int width, struct str *out)
 {
-    size_t width = strlen("kernel");
-    for (size_t i = 0; i < r->n && i < SHOWN; i++) {
-        char *name = automatic_name(&r->v[i]);
-        width = strlen(name) > width ? strlen(name) : width;
-        free(name);
-    }
-    str_addf(out, "%-*s  %8s  %8s  %6s  %6s  nearest\n", (int)width, "kernel", "us", "+-", "times",
-             "shapes");
+    struct row_type *type = columns_texts(choice_columns);
+    struct rowset lines = {.type = type};
     for (size_t i = 0; i < r->n && i < SHOWN; i++)
-        add_row(r, i, width, out);
+        fill_line(r, i, rowset_add(&lines));
+    rows_format(out, &lines, &(struct columns){.list = choice_columns}, FORMAT_TEXT, width);
     if (r->n > SHOWN)
         str_addf(out, "and %zu more\n", r->n - SHOWN);
+    rowset_clear(&lines);
+    row_type_free(type);
 }
 
 static void add_doubt(const struct automatic_ranking *r, bool known, struct str *out)
@@ -81,7 +87,7 @@ static void add_blocks(const struct automatic_choice *a, const struct automatic_
     free(name);
 }
 
-void chosen_explain(struct session *s, const struct request *r, struct str *out)
+void chosen_explain(struct session *s, const struct request *r, int width, struct str *out)
 {
     struct automatic_ranking by;
     char shape[SHAPE_TEXT];
@@ -95,7 +101,7 @@ void chosen_explain(struct session *s, const struct request *r, struct str *out)
         if (automatic_next(&by))
             add_blocks(&by.v[0], automatic_next(&by), out);
         str_add(out, "\n\n");
-        add_table(&by, out);
+        add_table(&by, width, out);
         str_addc(out, '\n');
         add_doubt(&by, automatic_is_known(s, &r->problem, &r->options, true), out);
         str_add(out, how_it_works);

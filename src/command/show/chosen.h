@@ -6,8 +6,9 @@
 
 #include "command/ask/request.h"
 
-/* What may be fastest for the problem and options of the request, with expected times, and what they come from. */
-void chosen_explain(struct session *s, const struct request *r, struct str *out);
+/* What may be fastest for the problem and options of the request, with expected times, and what they come from. `width` limits
+ * the table; 0: none. */
+void chosen_explain(struct session *s, const struct request *r, int width, struct str *out);
 /* One sentence about entry i of a request that is planned: is it what "auto" would take, and what else would be. Nothing where
  * nothing was timed of such a GPU and shape. */
 void chosen_why(struct session *s, const struct request *r, int i, struct str *out);

@@ -304,7 +304,7 @@ static enum status exec_explain(struct session *s, struct cmd_call *c, struct er
         return st;
     st = call_finish(s, c, err);
     if (!st && choice)
-        chosen_explain(s, &r, c->out);
+        chosen_explain(s, &r, call_width(s, c), c->out);
     else if (!st && is_plan_metric(metric))
         st = explain_plan(s, c, &r, metric, err);
     else if (!st)
