@@ -99,14 +99,27 @@ static unsigned most_on_one_shared(const uint32_t addr[LANES], uint32_t mask)
 struct pattern_shared pattern_shared_cost(const uint32_t addr[32], uint32_t mask, unsigned bytes,
                                           enum pattern_kind kind)
 {
-    unsigned wavefronts = 0, steps = 0;
+    unsigned wavefronts = 0, steps = 0, apart = 0;
+    bool turns = false;
     for (int first = 0; first < LANES;) {
         const int lanes = step_lanes(addr, mask, bytes, kind, first);
         const uint32_t group = lanes == LANES ? UINT32_MAX : ((UINT32_C(1) << lanes) - 1) << first;
-        wavefronts += step_wavefronts(addr, mask & group, bytes, kind);
+        const unsigned own = step_wavefronts(addr, mask & group, bytes, kind);
+        const bool joined = bytes > 4 && lanes > (bytes == 8 ? 16 : 8);
+        const uint32_t half = group & (group >> lanes / 2); /* the lower one */
+        wavefronts += own;
         steps += (mask & group) != 0;
+        apart +=
+            joined ? ((mask & half) != 0) + ((mask & group & ~half) != 0) : (mask & group) != 0;
+        turns |= joined && own > 1;
         first += lanes;
     }
+    if (turns) /* where one of them takes turns, a GPU's ideal has none joined */
+        steps = apart < wavefronts ? apart : wavefronts;
+    /* Stores of few lanes could all be one: a GPU's ideal counts their bytes. */
+    const unsigned full = ((unsigned)__builtin_popcount(mask) * bytes + 127) / 128;
+    if (kind == PATTERN_STORE && full < steps)
+        steps = full;
     return (struct pattern_shared){
         .wavefronts = (uint16_t)wavefronts,
         .ideal = (uint16_t)steps,
@@ -307,7 +320,7 @@ static struct eight eight_of(const uint32_t to[32], const uint64_t from[32], uin
         e.piece[e.n] = to[i] / 32;
         e.pair[e.n] = from[i] / 32 << 32 ^ to[i] / 32;
         half[e.n] = from[i] / 16 % 2;
-        line[e.n++] = to[i] / 128;
+        line[e.n++] = from[i] / 128 << 32 ^ to[i] / 128;
     }
     for (int i = 0; i < e.n; i++)
         e.store[i] = line[i] * 3 + (is_split(&e, i) ? 1 + half[i] : 0);
@@ -321,7 +334,7 @@ struct pattern_copy pattern_copy(const uint32_t to[32], const uint64_t from[32],
         const struct eight e = eight_of(to, from, lanes, first);
         const uint32_t sectors = different(e.sector, e.n), pieces = different(e.piece, e.n);
         c.wavefronts += different(e.store, e.n);
-        c.sectors += pieces > sectors ? pieces - sectors : 0;
+        c.sectors += pieces > sectors ? pieces : sectors;
         c.again += different(e.pair, e.n) - sectors;
     }
     return c;

@@ -33,7 +33,7 @@ enum pattern_kind {
 struct pattern_shared {
     uint16_t wavefronts;
     uint16_t
-        ideal; /* one for each step that has an active lane: the same access without a conflict */
+        ideal; /* one for each step that has an active lane, of stores no more than their bytes fill: the same access without a conflict */
     uint16_t same; /* most lanes on one address; atomics: so often is it done in turn */
 };
 
@@ -198,15 +198,14 @@ static inline const struct pattern_global *pattern_global(struct pattern_global_
     return pattern_global_learn(memo, addr, mask, bytes, machine);
 }
 
-/* What copies of 16 bytes a lane (cp.async.cg) cost beside the pattern of their addresses. A sector, 32 bytes of global memory, goes to 32
- * bytes of shared memory in one piece, its halves exchanged if need be (swizzles); where its halves fall into two of those (rows 16 bytes
- * off) it is asked for twice, and first halves and second ones are stored one after the other. Eight lanes at a time are
- * stored, a wavefront for each 128 bytes that they touch. Found on an H200: bigd_cluster of tests/sim/counters.tsv. */
+/* What copies of 16 bytes a lane (cp.async.cg) cost. A sector, 32 bytes of global memory, goes to 32 bytes of shared memory in
+ * one piece, its halves exchanged if need be (swizzles); where its halves fall into two of those (rows 16 bytes off) it is
+ * asked for twice, and first halves and second ones are stored one after the other. Eight lanes go together: a wavefront for each
+ * 128 bytes of shared memory that they fill from 128 bytes of global memory, and of sectors as many as they read or fill, also where
+ * other lanes of the warp read the same. Found on an H200: bigd_cluster and fa2_mma_short of tests/sim/counters.tsv. */
 struct pattern_copy {
-    uint32_t wavefronts; /* at least those of the pattern count */
-    uint32_t
-        sectors; /* more than the pattern has: pieces of 32 bytes that eight lanes fill over the sectors that they read */
-    uint32_t again; /* sectors that the L2 is asked for a second time */
+    uint32_t wavefronts, sectors; /* at least those of the pattern count */
+    uint32_t again;               /* sectors that the L2 is asked for a second time */
 };
 struct pattern_copy pattern_copy(const uint32_t to[32], const uint64_t from[32], uint32_t lanes);
 

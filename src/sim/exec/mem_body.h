@@ -633,7 +633,7 @@ OP(CP_ASYNC)
     IN_SET(fill32)(to, m);
     const struct IN_SET(access) k = {
         .size = bytes, .align = bytes, .write = true, .pattern = PATTERN_STORE, .act = HAZARD_COPY};
-    const uint64_t before = t->sum.smem_wavefronts;
+    const uint64_t before = t->sum.smem_wavefronts, had_sectors = t->sum.global_sectors;
     if (t->counters)
         IN_SET(cost_shared)(w, c, to, m, &k);
     if (t->hazard)
@@ -665,9 +665,13 @@ OP(CP_ASYNC)
     if (t->counters && good && bytes == 16) {
         const struct pattern_copy cost =
             pattern_copy((const uint32_t *)to, (const uint64_t *)from, good);
+        /* lanes that copy nothing are stored with the others, as if they did */
+        const uint32_t stores =
+            pattern_copy((const uint32_t *)to, (const uint64_t *)from, m).wavefronts;
         const uint64_t had = t->sum.smem_wavefronts - before;
-        COUNT(t, c, smem_wavefronts, cost.wavefronts > had ? cost.wavefronts - had : 0);
-        COUNT(t, c, global_sectors, cost.sectors);
+        COUNT(t, c, smem_wavefronts, stores > had ? stores - had : 0);
+        const uint64_t asked = t->sum.global_sectors - had_sectors;
+        COUNT(t, c, global_sectors, cost.sectors > asked ? cost.sectors - asked : 0);
         COUNT(t, c, l2_hits, cost.again);
     }
     if (good == FULL && bytes == 16) {
