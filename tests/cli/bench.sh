@@ -189,6 +189,9 @@ END
     run bench ./gpu.suite g.rec
     is "opened where there is none" [ "$(printf '%s\n' "$out" | grep -c ' 3 of 3$')" -eq 4 ]
     is "  recorded" says "$out" '^Few \| recorded \| '
+    run_input "set backend=cpu
+bench ./gpu.suite g.rec"
+    is "  also in a session that measures with another backend" [ "$(printf '%s\n' "$out" | grep -c ' 3 of 3$')" -eq 4 ]
     cp g.rec h.rec
     "$srcdir/tools/thin-recording" h.rec
     sed -i 's/NVIDIA H200/NVIDIA L4/' h.rec

@@ -178,7 +178,7 @@ static bool is_meant(const struct suite_line *l, const char *only)
     return found;
 }
 
-static enum status make_requests(struct bench *b, const char *only, struct err *err)
+static enum status read_lines(struct bench *b, const char *only, struct err *err)
 {
     struct suite *x = &b->suite;
     const unsigned flags =
@@ -199,6 +199,18 @@ static enum status make_requests(struct bench *b, const char *only, struct err *
     }
     if (!st && !meant)
         st = err_set(err, ST_USAGE, "no line of %s has \"%s\"", x->name, only);
+    return st;
+}
+
+/* What is recorded is shown whatever the session would measure with, unless the call itself names a backend. */
+static enum status make_requests(struct bench *b, const char *only, struct err *err)
+{
+    struct options *o = &b->s->settings.options;
+    char *const set = o->backend;
+    if (!b->measures && !call_peek(b->c, "backend", NULL))
+        o->backend = NULL;
+    const enum status st = read_lines(b, only, err);
+    o->backend = set;
     return st;
 }
 
