@@ -21,10 +21,10 @@ struct column {
     bool optional; /* leave the column out when no row has a value */
     bool varies;   /* leave it out of a text table when all rows agree */
     bool wrap;     /* the last column: what is too long for it goes on below, nothing is cut */
-    bool map;      /* a character for each of something, '.' among them: what is cut ends with '>' */
-    bool whole;    /* what tells rows apart: it is cut after all others */
-    bool pair;     /* it goes with the column before it */
-    int drop; /* columns of the highest number go first when a text table is too wide; 0: never */
+    bool map;   /* a character for each of something, '.' among them: what is cut ends with '>' */
+    bool whole; /* what tells rows apart: it is cut after all others */
+    bool pair;  /* it goes with the column before it */
+    int drop;   /* columns of the highest number go first when a text table is too wide; 0: never */
 };
 
 /* The columns of rows of one kind. Heading, digits and side are said once, by the field; a column
