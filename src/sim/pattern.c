@@ -312,7 +312,7 @@ static struct eight eight_of(const uint32_t to[32], const uint64_t from[32], uin
                              int first)
 {
     struct eight e = {.n = 0};
-    uint64_t half[EIGHTH], line[EIGHTH];
+    uint64_t half[EIGHTH] = {0}, line[EIGHTH] = {0};
     for (int i = first; i < first + EIGHTH; i++) {
         if (!(lanes >> i & 1))
             continue;
