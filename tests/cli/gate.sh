@@ -242,6 +242,7 @@ known() {
     measure/load.c s
     store/recorder.c w
     store/store.c after file_may_open()
+    store/tuned.c c: a lock beside the user's file
     tui/app/prompt.c s
     tui/kit/outlet.c s: the terminal
     worker.c s

@@ -607,9 +607,16 @@ static void test_builtins_fit(void)
                 continue;
             struct shape s = SHAPE_DEFAULT;
             s.dtype = (enum dtype)dtype;
-            const struct param_values v = desc_defaults_for(d, &s);
+            struct param_values v = desc_defaults_for(d, &s);
+            if (desc_supports(d, &s, &v, dev->cc, NULL)) {
+                s.D = 512; /* it is for wide heads */
+                v = desc_defaults_for(d, &s);
+                if (desc_supports(d, &s, &v, dev->cc, NULL))
+                    s.D = 64;
+                v = desc_defaults_for(d, &s);
+            }
             if (desc_supports(d, &s, &v, dev->cc, NULL))
-                s.Sq = 16; /* it is for a few queries */
+                s.Sq = 16; /* or for a few queries */
             if (desc_supports(d, &s, &v, dev->cc, NULL))
                 s.Sq = s.Sk = 64; /* or for a few keys, too */
             struct plan p;
