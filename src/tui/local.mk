@@ -31,7 +31,7 @@ libattnscope_ui_a_SOURCES += \
   %D%/screens/knobs.h %D%/screens/knobs.c \
   %D%/screens/layout.h %D%/screens/layout.c \
   %D%/screens/lesson.c %D%/screens/lesson_list.h %D%/screens/lesson_list.c \
-  %D%/screens/lesson_page.h %D%/screens/lesson_page.c \
+  %D%/screens/lesson_lines.h %D%/screens/lesson_lines.c %D%/screens/lesson_page.h %D%/screens/lesson_page.c \
   %D%/kit/marks.h %D%/kit/marks.c \
   %D%/app/menus.h %D%/app/menu_export.c %D%/app/menu_consent.c %D%/app/menu_options.c %D%/app/picker.c %D%/app/popup_help.c \
   %D%/kit/outlet.h %D%/kit/outlet.c \

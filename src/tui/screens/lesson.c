@@ -25,6 +25,7 @@
 #include "tui/kit/pane.h"
 #include "tui/kit/textview.h"
 #include "tui/kit/veil.h"
+#include "tui/screens/lesson_lines.h"
 #include "tui/screens/lesson_list.h"
 #include "tui/screens/lesson_page.h"
 
@@ -49,13 +50,10 @@ struct lessons {
     enum lesson_want want;
     char *heading, *prompt, *question, *command, *try_out, *keys[OPTIONS_MAX],
         *options[OPTIONS_MAX];
-    char **lines; /* of a source, one of which is asked for */
-    int nlines, first_line;
-    bool picking;     /* the lines are shown in the text's place */
-    struct list pick; /* cursor among them */
-    size_t first_row; /* of session->rows.results that belongs to this step */
-    size_t begun;     /* rows.ever when the lesson began */
-    int measured_at;  /* line of the page from which measured figures may stand, -1: nowhere */
+    struct lesson_lines code; /* one of which is asked for */
+    size_t first_row;         /* of session->rows.results that belongs to this step */
+    size_t begun;             /* rows.ever when the lesson began */
+    int measured_at; /* line of the page from which measured figures may stand, -1: nowhere */
 };
 
 /* The tables of progress.h; NULL when there are none. */
@@ -178,12 +176,12 @@ static int live_rows(const struct lessons *l, const struct row *rows[LIVE_ROWS])
 static void draw_prompt_line(const struct lessons *l, struct canvas *c, struct rect r)
 {
     const char *what =
-        l->busy                                       ? "running ..."
-        : !l->picking && textview_more(&l->page.text) ? "Enter: read on"
-        : l->want == LESSON_NUMBER                    ? "Enter: type your guess"
+        l->busy                                            ? "running ..."
+        : !l->code.picking && textview_more(&l->page.text) ? "Enter: read on"
+        : l->want == LESSON_NUMBER                         ? "Enter: type your guess"
         : l->want == LESSON_CHOICE ? "Press the letter of your answer (Enter: type it)"
         : l->want == LESSON_ORDER  ? "Enter: type your order"
-        : l->picking             ? "Up, Down: to your line, Enter: take it (Esc: back to the text)"
+        : l->code.picking        ? "Up, Down: to your line, Enter: take it (Esc: back to the text)"
         : l->want == LESSON_LINE ? "Enter: to the lines of the source"
                                  : l->prompt;
     int used = canvas_text(c, r.x, r.y, r.w, ROLE_ACCENT, what);
@@ -211,44 +209,6 @@ static int place_question(struct lessons *l, struct rect r)
     return fits && rows > 0 ? rows + 1 : 0; /* and a blank row above */
 }
 
-/* Cursor, number, two blanks; rows below the list for a long line. */
-enum { LINE_LEAD = 7, LINE_WHOLE_ROWS = 2 };
-
-static bool line_is_cut(const struct lessons *l, int line, int width)
-{
-    return str_width(l->lines[line]) > width - LINE_LEAD;
-}
-
-/* Where lines are cut: room for the whole of the one at the cursor, always, so that the list stays where it is. */
-static int rows_for_whole_line(const struct lessons *l, struct rect r)
-{
-    for (int i = 0; i < l->nlines; i++)
-        if (line_is_cut(l, i, r.w))
-            return r.h > 2 * LINE_WHOLE_ROWS ? LINE_WHOLE_ROWS : 0;
-    return 0;
-}
-
-/* The source that is asked about, with a cursor. */
-static void draw_lines(struct lessons *l, struct canvas *c, struct rect r)
-{
-    const int whole = rows_for_whole_line(l, r), cur = l->pick.cur;
-    r.h -= whole;
-    if (whole && cur < l->nlines && line_is_cut(l, cur, r.w)) {
-        const char *text = l->lines[cur];
-        canvas_wrap(c, (struct rect){r.x + LINE_LEAD, r.y + r.h, r.w - LINE_LEAD, whole},
-                    ROLE_ACCENT, text + strspn(text, " "));
-    }
-    const int visible = list_place(&l->pick, r, l->nlines, false);
-    for (int i = 0; i < visible; i++) {
-        const int line = l->pick.top + i;
-        const struct rect row = list_row_at(&l->pick, i);
-        canvas_textf(c, row.x, row.y, row.w, ROLE_NORMAL, "%c%4d  %s",
-                     line == l->pick.cur ? '>' : ' ', l->first_line + line, l->lines[line]);
-        if (line == l->pick.cur)
-            canvas_fill(c, row, ROLE_SELECT);
-    }
-}
-
 /* Text, question, command, prompt, from top to bottom, without a hole between them. */
 static void draw_page_inside(struct lessons *l, struct canvas *c, struct rect r)
 {
@@ -257,8 +217,8 @@ static void draw_page_inside(struct lessons *l, struct canvas *c, struct rect r)
     textview_veil(&l->page.text, l->app->blank ? l->measured_at : -1);
     int ask = place_question(l, text), used = textview_rows(&l->page.text, r.w);
     text.h -= ask;
-    if (l->picking) {
-        draw_lines(l, c, text);
+    if (l->code.picking) {
+        lesson_lines_draw(&l->code, c, text);
         used = text.h;
     } else {
         textview_draw(&l->page.text, c, text); /* as far as it is not hidden */
@@ -345,27 +305,11 @@ static void copy_options(struct lessons *l, const struct lesson_screen *at)
     }
 }
 
-static void drop_lines(struct lessons *l)
-{
-    for (int i = 0; i < l->nlines; i++)
-        free(l->lines[i]);
-    free(l->lines);
-    l->lines = NULL;
-    l->nlines = 0;
-    l->picking = false;
-}
-
 static void copy_lines(struct lessons *l, const struct lesson_screen *at)
 {
-    if (at->serial == l->serial && at->step == l->step && at->nlines == l->nlines)
+    if (at->serial == l->serial && at->step == l->step && at->nlines == l->code.n)
         return; /* the cursor stays */
-    drop_lines(l);
-    l->lines = xcalloc((size_t)at->nlines + 1, sizeof *l->lines);
-    l->nlines = at->nlines;
-    l->first_line = at->first_line;
-    l->pick = (struct list){.n = at->nlines};
-    for (int i = 0; i < at->nlines; i++)
-        l->lines[i] = xstrdup(at->lines[i]);
+    lesson_lines_set(&l->code, at->lines, at->nlines, at->first_line);
 }
 
 /* What waits for an answer, as lines. */
@@ -416,7 +360,7 @@ static void close_run(struct lessons *l)
     l->run = NULL;
     lesson_page_clear(&l->page);
     textview_clear(&l->ask);
-    drop_lines(l);
+    lesson_lines_clear(&l->code);
     l->asked_at = -1;
 }
 
@@ -441,9 +385,9 @@ static char *as_offered(const struct lessons *l, const char *input)
     for (int i = 0; l->want == LESSON_CHOICE && i < l->noptions; i++)
         if (strcmp(input, l->keys[i]) == 0)
             return xasprintf("%c) %s", 'a' + i, l->options[i]);
-    const int line = l->want == LESSON_LINE ? atoi(input) - l->first_line : -1;
-    if (line >= 0 && line < l->nlines)
-        return xasprintf("%s  %s", input, l->lines[line] + strspn(l->lines[line], " "));
+    const int line = l->want == LESSON_LINE ? atoi(input) - l->code.first : -1;
+    if (line >= 0 && line < l->code.n)
+        return xasprintf("%s  %s", input, l->code.text[line] + strspn(l->code.text[line], " "));
     return xstrdup(input);
 }
 
@@ -540,13 +484,13 @@ static void say_letters(struct lessons *l)
 static void pick_line(struct lessons *l)
 {
     char number[24];
-    if (!l->nlines) {
+    if (!l->code.n) {
         app_message(l->app, ROLE_WARN,
                     "the source of this question cannot be shown; s skips the step");
-    } else if (!l->picking) {
-        l->picking = true;
+    } else if (!l->code.picking) {
+        l->code.picking = true;
     } else {
-        snprintf(number, sizeof number, "%d", l->first_line + l->pick.cur);
+        snprintf(number, sizeof number, "%d", l->code.first + l->code.pick.cur);
         answer(l, number);
     }
 }
@@ -555,7 +499,7 @@ static void next(void *ctx, int arg)
 {
     struct lessons *l = ctx;
     (void)arg;
-    if (!l->picking && textview_more(&l->page.text)) { /* first read what there is */
+    if (!l->code.picking && textview_more(&l->page.text)) { /* first read what there is */
         textview_move(&l->page.text, MOVE_PAGE_DOWN);
         return;
     }
@@ -683,8 +627,8 @@ static void lesson_move(void *ctx, enum move m)
         take_lesson(l, 0);
     else if (!l->run)
         list_move(&l->list, m);
-    else if (l->picking)
-        list_move(&l->pick, m);
+    else if (l->code.picking)
+        list_move(&l->code.pick, m);
     else
         textview_move(&l->page.text, m);
 }
@@ -693,8 +637,8 @@ static void lesson_move(void *ctx, enum move m)
 static void lesson_back(void *ctx)
 {
     struct lessons *l = ctx;
-    if (l->picking)
-        l->picking = false;
+    if (l->code.picking)
+        l->code.picking = false;
     else if (l->run)
         close_run(l);
     else
@@ -707,9 +651,9 @@ static void lesson_back(void *ctx)
 static bool enter_leads_on(const void *ctx)
 {
     const struct lessons *l = ctx;
-    if (l->picking || textview_more(&l->page.text))
+    if (l->code.picking || textview_more(&l->page.text))
         return true;
-    return l->want != LESSON_CHOICE && (l->want != LESSON_LINE || l->nlines > 0);
+    return l->want != LESSON_CHOICE && (l->want != LESSON_LINE || l->code.n > 0);
 }
 
 static bool is_choice(const void *ctx)
@@ -863,7 +807,7 @@ static bool lesson_explain(void *ctx, struct str *out)
 static bool line_has(const void *ctx, int i, const char *text)
 {
     const struct lessons *l = ctx;
-    return str_finds(l->lines[i], text);
+    return str_finds(l->code.text[i], text);
 }
 
 static bool lesson_find_text(void *ctx, const char *text, int dir)
@@ -871,10 +815,10 @@ static bool lesson_find_text(void *ctx, const char *text, int dir)
     struct lessons *l = ctx;
     if (!l->run)
         return lesson_list_find(&l->list, text, dir);
-    if (!l->picking)
+    if (!l->code.picking)
         return textview_find(&l->page.text, text, dir);
-    const int at = list_find(l->nlines, l->pick.cur, dir, line_has, l, text);
-    l->pick.cur = at < 0 ? l->pick.cur : at;
+    const int at = list_find(l->code.n, l->code.pick.cur, dir, line_has, l, text);
+    l->code.pick.cur = at < 0 ? l->code.pick.cur : at;
     return at >= 0;
 }
 
