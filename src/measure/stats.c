@@ -142,31 +142,40 @@ static int compare_places(const void *pa, const void *pb)
     return a->x != b->x ? (a->x > b->x) - (a->x < b->x) : (a->at > b->at) - (a->at < b->at);
 }
 
-/* Lag-k autocorrelation of +1 and -1, whose mean is `mean`. */
-static double sign_correlation(const signed char *s, size_t n, double mean, size_t k)
+/* Lag-k autocovariance of signs, whose mean is `mean`; of lag 0 their variance. */
+static double sign_covariance(const signed char *s, size_t n, double mean, size_t k)
 {
     double sum = 0;
     for (size_t i = 0; i + k < n; i++)
         sum += (s[i] - mean) * (s[i + k] - mean);
-    return sum / ((double)n * (1 - mean * mean));
+    return sum / (double)n;
+}
+
+static double ranked_median(const struct ranked *r)
+{
+    return quantile(r->sorted, r->n, 0.5);
 }
 
 /* How many neighbours say what one says, for a median: the integrated autocorrelation time of being
- * above or below it, summed over pairs of lags while these are positive (Geyer 1992). At least 1. */
-static double correlation_time(const size_t *rank, size_t n)
+ * above or below it, summed over pairs of lags while these are positive (Geyer 1992). At least 1. What
+ * equals the median is neither: of a coarse clock many do, and their order among each other is that of time. */
+static double correlation_time(const struct ranked *r)
 {
+    const size_t n = r->n, most = n / 4 < LAGS_MAX ? n / 4 : LAGS_MAX;
+    const double median = ranked_median(r);
     signed char *s = xmalloc(n);
     double mean = 0, time = 1;
     for (size_t i = 0; i < n; i++) {
-        s[i] = 2 * rank[i] < n ? -1 : 1;
+        const double x = r->sorted[r->rank[i]];
+        s[i] = (signed char)((x > median) - (x < median));
         mean += s[i] / (double)n;
     }
-    const size_t most = n / 4 < LAGS_MAX ? n / 4 : LAGS_MAX;
-    for (size_t k = 1; k + 1 <= most && fabs(mean) < 1; k += 2) {
-        const double two = sign_correlation(s, n, mean, k) + sign_correlation(s, n, mean, k + 1);
+    const double variance = sign_covariance(s, n, mean, 0);
+    for (size_t k = 1; k + 1 <= most && variance > 0; k += 2) {
+        const double two = sign_covariance(s, n, mean, k) + sign_covariance(s, n, mean, k + 1);
         if (two <= 0)
             break;
-        time += 2 * two;
+        time += 2 * two / variance;
     }
     free(s);
     return time;
@@ -174,10 +183,10 @@ static double correlation_time(const size_t *rank, size_t n)
 
 /* Blocks three correlation times long keep what neighbours have in common; where these are hardly
  * related it is one at a time, and never fewer than four blocks. */
-static size_t block_length(const size_t *rank, size_t n)
+static size_t block_length(const struct ranked *r)
 {
-    const double time = correlation_time(rank, n);
-    const size_t most = n / 4 > 1 ? n / 4 : 1;
+    const double time = correlation_time(r);
+    const size_t most = r->n / 4 > 1 ? r->n / 4 : 1;
     const size_t want = time < 1.5 ? 1 : (size_t)ceil(3 * time);
     return want < most ? want : most;
 }
@@ -195,7 +204,7 @@ static struct ranked ranked_new(const double *x, size_t n)
         r.rank[p[i].at] = i;
     }
     free(p);
-    r.block = block_length(r.rank, n);
+    r.block = block_length(&r);
     return r;
 }
 
@@ -205,15 +214,10 @@ static void ranked_free(struct ranked *r)
     free(r->rank);
 }
 
-static double ranked_median(const struct ranked *r)
-{
-    return quantile(r->sorted, r->n, 0.5);
-}
-
 double stats_independent(const double *x, size_t n)
 {
     struct ranked r = ranked_new(x, n);
-    const double worth = (double)n / correlation_time(r.rank, n);
+    const double worth = (double)n / correlation_time(&r);
     ranked_free(&r);
     return worth;
 }

@@ -92,6 +92,47 @@ static void test_doubts(void)
     CU_ASSERT_PTR_NULL(stats_doubt(DOUBT_NONE));
 }
 
+/* A clock that goes in steps of a tenth of the time. */
+enum { STEPS_N = 200 };
+static void coarse_pairs(double speed, double *a, double *b)
+{
+    for (int i = 0; i < STEPS_N; i++) {
+        a[i] = rint(10 * speed * exp(0.04 * normal()));
+        b[i] = rint(10.7 * exp(0.04 * normal()));
+    }
+}
+
+/* Equal times say nothing about their neighbours, in whichever order they came. */
+static void test_coarse_clock(void)
+{
+    enum { ROUNDS = 200 };
+    double a[STEPS_N], b[STEPS_N], least = STEPS_N;
+    int few = 0, right = 0, wrong = 0;
+    for (int i = 0; i < ROUNDS; i++) {
+        coarse_pairs(1, a, b);
+        struct judgement j = stats_pairs(a, b, STEPS_N, (uint64_t)i);
+        few += j.doubt == DOUBT_FEW;
+        right += j.verdict == SPEED_FASTER;
+        least = fmin(least, stats_independent(a, STEPS_N));
+        coarse_pairs(1.07, a, b);
+        j = stats_pairs(a, b, STEPS_N, (uint64_t)i);
+        wrong += j.verdict == SPEED_FASTER || j.verdict == SPEED_SLOWER;
+    }
+    printf("# coarse clock: faster in %d of %d, %d of them too dependent, %d false; of %d times "
+           "%.0f count\n",
+           right, ROUNDS, few, wrong, STEPS_N, least);
+    CU_ASSERT_EQUAL(few, 0);
+    CU_ASSERT(right >= ROUNDS * 95 / 100);
+    CU_ASSERT(wrong <= ROUNDS / 100);
+    CU_ASSERT(least > STEPS_N / 3.0);
+    for (int i = 0; i < STEPS_N; i++) /* two values, and a long piece of each */
+        a[i] = i < STEPS_N * 6 / 10 ? 20 : 21;
+    CU_ASSERT(stats_independent(a, STEPS_N) < 9);
+    for (int i = 0; i < STEPS_N; i++)
+        a[i] = 20;
+    CU_ASSERT_EQUAL(stats_independent(a, STEPS_N), STEPS_N);
+}
+
 /* Times that hang together hide no winner that every single pair shows. */
 static void test_plain_winner(void)
 {
@@ -298,5 +339,6 @@ static const struct tap_test tests[] = {
     {"too few pairs settle nothing", test_too_few_pairs},
     {"many pairs", test_many_pairs},
     {"verdicts at their limits", test_verdicts},
+    {"a coarse clock makes no neighbours", test_coarse_clock},
 };
 TAP_MAIN("stats", tests)
