@@ -160,6 +160,9 @@ static const struct form {
     {"testp.finite.f32 $d, $a;", "pw", {{{F1}, 1}, {{FINF}, 0}, {{FNAN}, 0}, {{0}, 1}}},
     {"testp.notanumber.f32 $d, $a;", "pw", {{{F1}, 0}, {{FINF}, 0}, {{FNAN}, 1}, {{0}, 0}}},
     {"testp.subnormal.f32 $d, $a;", "pw", {{{F1}, 0}, {{FINF}, 0}, {{TINY}, 1}, {{0x00800000}, 0}}},
+    {"testp.subnormal.f32 $d, $a;", "pw", {{{0}, 0}, {{MINUS}, 0}, {{MINUS | TINY}, 1}, {{FNAN}, 0}}},
+    {"testp.normal.f32 $d, $a;", "pw", {{{0}, 1}, {{MINUS}, 1}, {{TINY}, 0}, {{FINF}, 0}}},
+    {"testp.normal.f64 $d, $a;", "pd", {{{0}, 1}, {{1}, 0}, {{D1}, 1}, {{0x7ff0000000000000}, 0}}},
     /* f64 */
     {"add.f64 $d, $a, $b;", "ddd", {{{D1, D2}, D3}, {{0, 0}, 0}, {{D1, D1}, D2}, {{D3, 0xc008000000000000}, 0}}},
     {"fma.rn.f64 $d, $a, $b, $c;", "dddd", {{{D1, D2, D1}, D3}, {{0x3ff0000000000001, 0x3ff0000000000001, 0xbff0000000000000}, 0x3cc0000000000000}, {{0, D1, D2}, D2}, {{D1, D1, D1}, D2}}},
@@ -202,6 +205,9 @@ static const struct form {
     {"fma.rn.f16 $d, $a, $b, $c;", "hhhh", {{{0x1000, 0x3c00, 0x3c00}, 0x3c00}, {{0x1001, 0x3c00, 0x3c00}, 0x3c01}, {{0x4000, 0x4200, 0x3c00}, 0x4700}, {{0x7c00, 0, 0}, 0x7fff}}},
     {"fma.rn.relu.f16x2 $d, $a, $b, $c;", "wwww", {{{0x3c003c00, 0xbc003c00, 0}, 0x3c00}, {{0x40004000, 0x42004200, 0x3c003c00}, 0x47004700}, {{0, 0, 0}, 0}, {{0, 0, 0xbc003c00}, 0x3c00}}},
     {"fma.rn.bf16x2 $d, $a, $b, $c;", "wwww", {{{0x40003f80, 0x40404000, 0x3f803f80}, 0x40e04040}, {{0x3f80, 0x3f80, 0xbf80}, 0}, {{0, 0, 0}, 0}, {{0x7f80, 0, 0}, 0x7fff}}},
+    /* 15 * 21 = 315 is a tie of bf16, 314 or 316; what decides is beyond a double's digits: -2^-60, 2^-60, and of 13 * 21 = 273 */
+    {"fma.rn.bf16 $d, $a, $b, $c;", "hhhh", {{{0x4170, 0x41a8, 0xa180}, 0x439d}, {{0x4170, 0x41a8, 0}, 0x439e}, {{0x4150, 0x41a8, 0x2180}, 0x4389}, {{0x4150, 0x41a8, 0xa180}, 0x4388}}},
+    {"fma.rn.bf16x2 $d, $a, $b, $c;", "wwww", {{{0x41704170, 0x41a841a8, 0xa1800000}, 0x439d439e}, {{0xc1704170, 0x41a841a8, 0x2180a180}, 0xc39d439d}, {{0, 0, 0}, 0}, {{0x7f80, 0x3f80, 0}, 0x7f80}}},
     {"max.f16x2 $d, $a, $b;", "www", {{{0x3c004000, 0x40003c00}, 0x40004000}, {{0x7fff, 0x3c00}, 0x3c00}, {{0x8000, 0}, 0}, {{0xbc00, 0xc000}, 0xbc00}}},
     {"min.NaN.bf16x2 $d, $a, $b;", "www", {{{0x3f804000, 0x40003f80}, 0x3f803f80}, {{0x7fff, 0x3f80}, 0x7fff}, {{0x8000, 0}, 0x8000}, {{0, 0}, 0}}},
     {"neg.f16x2 $d, $a;", "ww", {{{0x3c00bc00}, 0xbc003c00}, {{0}, 0x80008000}, {{0x7c00fc00}, 0xfc007c00}, {{0x80008000}, 0}}},
@@ -209,6 +215,8 @@ static const struct form {
     {"ex2.approx.f16x2 $d, $a;", "ww", {{{0x3c004000}, 0x40004400}, {{0}, 0x3c003c00}, {{0xfc007c00}, 0x7c00}, {{0xbc00bc00}, 0x38003800}}},
     {"tanh.approx.f16 $d, $a;", "hh", {{{0}, 0}, {{0x7c00}, 0x3c00}, {{0xfc00}, 0xbc00}, {{0x8000}, 0x8000}}},
     {"setp.lt.f16 $d, $a, $b;", "phh", {{{0x3c00, 0x4000}, 1}, {{0x4000, 0x3c00}, 0}, {{0x7fff, 0}, 0}, {{0xbc00, 0}, 1}}},
+    {"setp.ne.ftz.f16 $d, $a, $b;", "phh", {{{1, 0x8001}, 0}, {{0x0400, 0x03ff}, 1}, {{0x3c00, 0x3c00}, 0}, {{0x03ff, 0}, 0}}},
+    {"setp.ne.f16 $d, $a, $b;", "phh", {{{1, 0x8001}, 1}, {{0x0400, 0x03ff}, 1}, {{0x3c00, 0x3c00}, 0}, {{0x03ff, 0}, 1}}},
     {"{ .reg .pred %y; setp.lt.f16x2 %y|$d, $a, $b; }", "pww", {{{0x3c00ffff, 0x40000000}, 1}, {{0x40000000, 0x3c000000}, 0}, {{0, 0x3c00}, 0}, {{0xbc000000, 0}, 1}}},
     /* conversions */
     {"cvt.s64.s32 $d, $a;", "dw", {{{UINT32_MAX}, UINT64_MAX}, {{5}, 5}, {{0x80000000}, 0xffffffff80000000}, {{0}, 0}}},
@@ -233,6 +241,11 @@ static const struct form {
     {"cvt.rpi.s32.f32 $d, $a;", "ww", {{{0xbfc00000}, UINT32_MAX}, {{0x40200000}, 3}, {{F3}, 3}, {{0}, 0}}},
     {"cvt.rzi.u32.f32 $d, $a;", "ww", {{{0xbfc00000}, 0}, {{0x4f000000}, 0x80000000}, {{FINF}, UINT32_MAX}, {{FNAN}, 0}}},
     {"cvt.rzi.s64.f32 $d, $a;", "dw", {{{0xbfc00000}, UINT64_MAX}, {{0x4f800000}, 1ull << 32}, {{FINF}, INT64_MAX}, {{FNAN}, 1ull << 63}}},
+    /* NaN of f64 is the highest bit alone, whatever it becomes */
+    {"cvt.rzi.s32.f64 $d, $a;", "wd", {{{0xbff8000000000000}, UINT32_MAX}, {{0x7ff8000000000000}, 0x80000000}, {{D3}, 3}, {{0x7ff0000000000000}, 0x7fffffff}}},
+    {"cvt.rzi.u32.f64 $d, $a;", "wd", {{{0xbff8000000000000}, 0}, {{0xfff8000000000000}, 0x80000000}, {{D3}, 3}, {{0x7ff0000000000000}, UINT32_MAX}}},
+    {"cvt.rzi.u16.f64 $d, $a;", "hd", {{{0xbff8000000000000}, 0}, {{0x7ff8000000000000}, 0x8000}, {{D3}, 3}, {{0x7ff0000000000000}, 0xffff}}},
+    {"cvt.rzi.u16.f32 $d, $a;", "hw", {{{0xbfc00000}, 0}, {{FNAN}, 0}, {{F3}, 3}, {{FINF}, 0xffff}}},
     {"cvt.rni.f32.f32 $d, $a;", "ww", {{{0x3fc00000}, F2}, {{0x40200000}, F2}, {{0xbe800000}, MINUS}, {{FINF}, FINF}}},
     {"cvt.rpi.f32.f32 $d, $a;", "ww", {{{0x3fc00000}, F2}, {{0x40200000}, F3}, {{0xbe800000}, MINUS}, {{F1}, F1}}},
     {"cvt.sat.f32.f32 $d, $a;", "ww", {{{F2}, F1}, {{MINUS | F1}, 0}, {{FNAN}, 0}, {{FHALF}, FHALF}}},

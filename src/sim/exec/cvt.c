@@ -162,11 +162,11 @@ static uint64_t extended(enum cvt_type t, uint64_t x)
     return is_signed(t) ? (uint64_t)((int64_t)(x << n) >> n) : x << n >> n;
 }
 
-/* A real as an integer, clamped to the type; NaN is 0, for 64 bits the highest bit alone. */
-static uint64_t integer_of(enum cvt_type t, double r, uint32_t flags)
+/* A real as an integer, clamped to the type; NaN is 0, for 64 bits and of f64 the highest bit alone. */
+static uint64_t integer_of(enum cvt_type from, enum cvt_type t, double r, uint32_t flags)
 {
     if (r != r)
-        return bits(t) == 64 ? (uint64_t)1 << 63 : 0;
+        return bits(t) == 64 || from == CV_F64 ? extended(t, (uint64_t)1 << (bits(t) - 1)) : 0;
     const double n = to_multiple(r, 1, flags);
     const double top = ldexp(1, bits(t) - is_signed(t));
     if (n >= top)
@@ -248,7 +248,7 @@ uint64_t cvt_lane(const struct code *c, uint64_t x, uint64_t y)
     }
     const double r = real_in(from, x, c->flags);
     if (!is_real(to))
-        return integer_of(to, r, c->flags);
+        return integer_of(from, to, r, c->flags);
     if (from == to) /* to an integral value; without a rounding, a copy with its modifiers */
         return real_out(to,
                         limited(c->flags & (SIM_NEAR | SIM_RZ | SIM_RM | SIM_RP)

@@ -31,14 +31,13 @@ INLINE uint32_t IN_SET(to_bf16)(float x)
     const uint32_t u = IN_SET(bits_of)(x);
     return (u & 0x7fffffff) > 0x7f800000 ? 0x7fff : (u + 0x7fff + (u >> 16 & 1)) >> 16;
 }
-/* From a double, without rounding twice: to odd first. */
-INLINE float IN_SET(to_odd)(double x)
+/* p + q, both exact, as an odd float unless it is one: what is rounded next is then rounded once. A double would not do:
+ * of bf16 a product may lie at a tie, and what is added be too small for its digits. */
+INLINE float IN_SET(odd_sum)(double p, double q)
 {
-    float r = (float)x;
-    uint32_t u = IN_SET(bits_of)(r);
-    if ((double)r != x && x == x && !(u & 1) && fabsf(r) < INFINITY)
-        r = IN_SET(beside)(r, (double)r < x);
-    return r;
+    const float r = (float)(p + q);
+    const double left = fabsf(r) < INFINITY ? IN_SET(left_of)(r, p, q) : 0;
+    return (left < 0 || left > 0) && !(IN_SET(bits_of)(r) & 1) ? IN_SET(beside)(r, left > 0) : r;
 }
 /* As to_f16, cut off towards zero. */
 INLINE uint32_t IN_SET(to_f16_zero)(float x)
@@ -78,7 +77,7 @@ INLINE uint32_t IN_SET(half_op)(const struct code *c, float x, float y, float z,
         r = x * y;
         break;
     case HALF_FMA:
-        r = IN_SET(to_odd)((double)x * y + z);
+        r = IN_SET(odd_sum)((double)x * y, z);
         break;
     case HALF_MIN:
         r = IN_SET(min_of)(x, y);
@@ -133,7 +132,7 @@ OP(HALF)
 OP(SETP_HALF)
 {
     const u32 *x = REF(const u32, c->a), *y = REF(const u32, c->b);
-    const bool bf = c->kind & 1;
+    const bool bf = c->kind & 1, ftz = c->flags & SIM_FTZ && !bf;
     uint32_t r[2];
     for (int k = 0; k < 2; k++) {
         float a[32], b[32];
@@ -142,6 +141,8 @@ OP(SETP_HALF)
         {
             a[i] = IN_SET(half_in)(x[i], k, bf);
             b[i] = IN_SET(half_in)(y[i], k, bf);
+            a[i] = ftz && fabsf(a[i]) < 0x1p-14f ? 0 : a[i];
+            b[i] = ftz && fabsf(b[i]) < 0x1p-14f ? 0 : b[i];
         }
         COMPARE_REAL(a, b)
         r[k] = IN_SET(mask_of)(t);

@@ -800,23 +800,20 @@ OP(SETP_F64)
     COMPARE_REAL(a, b)
     IN_SET(compared)(w, c, m, IN_SET(mask_of)(t));
 }
-/* kind: finite, infinite, number, notanumber, normal, subnormal */
-#define TESTP(name, T, class_of)                                    \
-    OP(name)                                                        \
-    {                                                               \
-        const T *a = REF(const T, c->a);                            \
-        uint32_t r = 0;                                             \
-        for (int i = 0; i < 32; i++) {                              \
-            const int k = fpclassify(a[i]);                         \
-            const bool yes[] = {k != FP_NAN && k != FP_INFINITE,    \
-                                k == FP_INFINITE,                   \
-                                k != FP_NAN,                        \
-                                k == FP_NAN,                        \
-                                k == FP_NORMAL,                     \
-                                k == FP_SUBNORMAL || k == FP_ZERO}; \
-            r |= (uint32_t)yes[c->kind] << i;                       \
-        }                                                           \
-        IN_SET(set_pred)(w, c->pd, m, r);                           \
+/* kind: finite, infinite, number, notanumber, normal, subnormal; zeros count as normal */
+#define TESTP(name, T, class_of)                                                             \
+    OP(name)                                                                                 \
+    {                                                                                        \
+        const T *a = REF(const T, c->a);                                                     \
+        uint32_t r = 0;                                                                      \
+        for (int i = 0; i < 32; i++) {                                                       \
+            const int k = fpclassify(a[i]);                                                  \
+            const bool yes[] = {                                                             \
+                k != FP_NAN && k != FP_INFINITE, k == FP_INFINITE, k != FP_NAN, k == FP_NAN, \
+                k == FP_NORMAL || k == FP_ZERO,  k == FP_SUBNORMAL};                         \
+            r |= (uint32_t)yes[c->kind] << i;                                                \
+        }                                                                                    \
+        IN_SET(set_pred)(w, c->pd, m, r);                                                    \
     }
 TESTP(TESTP_F32, f32, )
 TESTP(TESTP_F64, f64, )
