@@ -424,6 +424,26 @@ static void test_atomics(void)
     end(&t);
 }
 
+/* Sums of f32 flush subnormals in global memory, wherever the address comes from, and keep them in shared memory. */
+static void test_atomics_flush(void)
+{
+    struct trial t = run_with(
+        SHARED,
+        "mov.u32 %r1, sm;\nst.shared.u32 [%r1], 5;\natom.shared.add.f32 %r2, [%r1], 0f00000002;\n"
+        "ld.shared.u32 %r3, [%r1];\nst.global.u32 [%o], %r3;\n"
+        "red.global.add.f32 [%in+12], 0f00000002;\nred.add.f32 [%in+16], 0f00800001;\n"
+        "red.add.f32 [%in+20], 0f80000009;\n",
+        1, 1, (struct sim_options){.threads = 1});
+    uint32_t in[8];
+    CU_ASSERT(clean(&t));
+    CU_ASSERT_EQUAL(t.out[0], 7);
+    sim_memory_read(t.m, t.params[1], in, sizeof in);
+    CU_ASSERT_EQUAL(in[3], 0);          /* 3 and 2 are none there */
+    CU_ASSERT_EQUAL(in[4], 0x00800001); /* nor is 4 */
+    CU_ASSERT_EQUAL(in[5], 0);          /* +0 and -0 */
+    end(&t);
+}
+
 /* ---- Memory ---- */
 static void test_faults(void)
 {
@@ -1075,6 +1095,7 @@ static const struct tap_test tests[] = {
     {"barriers that go wrong, and loops without an end", test_barriers_go_wrong},
     {"shuffles and votes", test_lanes},
     {"atomics", test_atomics},
+    {"atomics flush subnormals in global memory", test_atomics_flush},
     {"faults of memory", test_faults},
     {"address spaces", test_spaces},
     {"halves of words", test_halves},

@@ -594,12 +594,12 @@ OP(ATOM)
         IN_SET(place_shared)(w, a32, k.size);
         const uint32_t good = IN_SET(reach_shared)(w, c, a32, shared, &k, p);
         if (good)
-            warp_atomic(w, c, mem, good, p);
+            warp_atomic(w, c, mem, false, good, p);
     }
     if (m & ~shared) {
         const uint32_t good = IN_SET(reach_global)(w, c, addr, m & ~shared, &k, p);
         if (good)
-            warp_atomic(w, c, mem, good, p);
+            warp_atomic(w, c, mem, true, good, p);
     }
 }
 
@@ -880,8 +880,6 @@ INLINE void IN_SET(wmma)(struct warp *w, const struct code *c, bool write)
         else
             tensor_wmma_load(&x->wmma, j, (const void *const *)row, r);
     }
-    if (t->counters && x->wmma.count > 1 && shared) /* one instruction, however many accesses */
-        t->cost[c->insn].smem_requests += 0;
 }
 OP(WMMA_LOAD)
 {

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <inttypes.h>
+#include <math.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -218,16 +219,24 @@ static uint32_t half_new(enum sim_atom op, bool bf, uint32_t old, uint32_t x)
     return bf ? cvt_to_bf16(r) : cvt_to_f16(r);
 }
 
-static uint64_t real_new(enum sim_atom_type type, enum sim_atom op, uint64_t old, uint64_t x)
+static float flushed(float x)
 {
+    return fabsf(x) < 0x1p-126f ? copysignf(0, x) : x;
+}
+
+/* A sum of f32 in global memory knows no subnormals, that in shared memory does. PTX 9.7.13, atom. */
+static uint64_t real_new(enum sim_atom_type type, enum sim_atom op, bool global, uint64_t old,
+                         uint64_t x)
+{
+    const float a = f32_of((uint32_t)old), b = f32_of((uint32_t)x);
     if (type == ATOM_F32)
-        return of_f32(f32_of((uint32_t)old) + f32_of((uint32_t)x));
+        return of_f32(global ? flushed(flushed(a) + flushed(b)) : a + b);
     if (type == ATOM_F64) {
-        double a, b;
-        memcpy(&a, &old, 8);
-        memcpy(&b, &x, 8);
-        a += b;
-        memcpy(&old, &a, 8);
+        double sum, more;
+        memcpy(&sum, &old, 8);
+        memcpy(&more, &x, 8);
+        sum += more;
+        memcpy(&old, &sum, 8);
         return old;
     }
     const bool bf = type == ATOM_BF16 || type == ATOM_BF16X2;
@@ -237,7 +246,8 @@ static uint64_t real_new(enum sim_atom_type type, enum sim_atom op, uint64_t old
     return r;
 }
 
-static uint64_t atom_new(const struct code_memory *mem, uint64_t old, uint64_t x, uint64_t y)
+static uint64_t atom_new(const struct code_memory *mem, bool global, uint64_t old, uint64_t x,
+                         uint64_t y)
 {
     const enum sim_atom_type type = (enum sim_atom_type)mem->atom_type;
     const int n = 64 - 8 * mem->bytes;
@@ -262,21 +272,23 @@ static uint64_t atom_new(const struct code_memory *mem, uint64_t old, uint64_t x
         break;
     }
     if (type >= ATOM_F32 && type <= ATOM_BF16X2)
-        return real_new(type, (enum sim_atom)mem->atom, old, x);
+        return real_new(type, (enum sim_atom)mem->atom, global, old, x);
     if (mem->atom == ATOM_ADD)
         return old + x;
     return less == (mem->atom == ATOM_MIN) ? x : old;
 }
 
-#define EXCHANGE(T)                                                                            \
-    do {                                                                                       \
-        T was = __atomic_load_n((T *)(void *)p, __ATOMIC_RELAXED);                             \
-        while (!__atomic_compare_exchange_n((T *)(void *)p, &was, (T)atom_new(mem, was, x, y), \
-                                            false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))        \
-            continue;                                                                          \
-        return was;                                                                            \
+#define EXCHANGE(T)                                                                     \
+    do {                                                                                \
+        T was = __atomic_load_n((T *)(void *)p, __ATOMIC_RELAXED);                      \
+        while (!__atomic_compare_exchange_n((T *)(void *)p, &was,                       \
+                                            (T)atom_new(mem, global, was, x, y), false, \
+                                            __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))        \
+            continue;                                                                   \
+        return was;                                                                     \
     } while (0)
-static uint64_t exchange(const struct code_memory *mem, uint8_t *p, uint64_t x, uint64_t y)
+static uint64_t exchange(const struct code_memory *mem, bool global, uint8_t *p, uint64_t x,
+                         uint64_t y)
 {
     if (mem->bytes == 2)
         EXCHANGE(uint16_t);
@@ -287,8 +299,8 @@ static uint64_t exchange(const struct code_memory *mem, uint8_t *p, uint64_t x, 
 
 /* Registers: reg[0] the operand, reg[1] the value of cas; c->d what was there before, none for red. Vectors have no cas:
  * element k takes reg[k], results follow at reg[4 + k]. */
-void warp_atomic(struct warp *w, const struct code *c, const struct code_memory *mem, uint32_t m,
-                 uint8_t *const p[32])
+void warp_atomic(struct warp *w, const struct code *c, const struct code_memory *mem, bool global,
+                 uint32_t m, uint8_t *const p[32])
 {
     const bool wide = mem->bytes == 8;
     const bool cas = mem->atom == ATOM_CAS;
@@ -301,7 +313,7 @@ void warp_atomic(struct warp *w, const struct code *c, const struct code_memory 
             const uint64_t y = !cas   ? 0
                                : wide ? reg64(w, mem->reg[1])[i]
                                       : reg32(w, mem->reg[1])[i] & low;
-            const uint64_t was = exchange(mem, p[i] + k * mem->bytes, x, y);
+            const uint64_t was = exchange(mem, global, p[i] + k * mem->bytes, x, y);
             const uint32_t d = mem->count == 1 ? c->d : mem->reg[4 + k];
             if (d == SIM_NO_REF)
                 continue;

@@ -95,9 +95,9 @@ uint32_t access_global_slow(struct warp *w, const struct code *c, const uint64_t
 void access_unwritten(struct warp *w, const struct code *c, enum sim_space space, uint64_t addr,
                       uint32_t size, int lane);
 
-/* Plain C for rare instructions. */
-void warp_atomic(struct warp *w, const struct code *c, const struct code_memory *mem, uint32_t m,
-                 uint8_t *const p[32]);
+/* Plain C for rare instructions. An atomic's bytes lie at p[], of shared memory or `global`. */
+void warp_atomic(struct warp *w, const struct code *c, const struct code_memory *mem, bool global,
+                 uint32_t m, uint8_t *const p[32]);
 void warp_match(struct warp *w, const struct code *c, uint32_t m);
 void warp_redux(struct warp *w, const struct code *c, uint32_t m);
 void warp_printf(struct warp *w, const struct code *c, uint32_t m);
