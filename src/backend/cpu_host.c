@@ -18,6 +18,7 @@
 #include <cpuid.h>
 #endif
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/kin.h"
 #include "base/number.h"
@@ -182,9 +183,7 @@ char *host_date(char *buf, size_t size, const char *format)
 
 double host_seconds(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    return seconds_now();
 }
 
 /* A register is added, not a constant: recent cores fold chains of constant additions. */

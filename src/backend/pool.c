@@ -17,9 +17,9 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "backend/cpu_host.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/procstate.h"
 #include "base/status.h"
@@ -60,13 +60,6 @@ struct worker {
     struct pool *pool;
     int thread;
 };
-
-static int64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 static void cpu_relax(void)
 {
@@ -129,7 +122,7 @@ static bool nothing_new(struct pool *p, uint64_t launch)
 /* Returns when a launch other than `launch` is current or the pool ends. */
 static void wait_for_work(struct pool *p, uint64_t launch)
 {
-    for (int64_t until = now_ns() + SPIN_NS; now_ns() < until;)
+    for (int64_t until = ns_now() + SPIN_NS; ns_now() < until;)
         for (int i = 0; i < 64; i++) {
             if (!nothing_new(p, launch))
                 return;
@@ -209,7 +202,7 @@ int pool_threads(const struct pool *p)
 
 static void wait_until_done(struct pool *p)
 {
-    for (int64_t until = now_ns() + SPIN_NS; now_ns() < until;)
+    for (int64_t until = ns_now() + SPIN_NS; ns_now() < until;)
         for (int i = 0; i < 64; i++) {
             if (atomic_load(&p->left) == 0)
                 return;
@@ -250,10 +243,10 @@ struct stamped {
 static void stamped_body(void *ctx, int64_t block, int thread)
 {
     const struct stamped *s = ctx;
-    const int64_t begin = now_ns();
+    const int64_t begin = ns_now();
     s->body(s->ctx, block, thread);
     if (block < s->room)
-        s->at[block] = (struct stamp){.begin_ns = begin, .end_ns = now_ns(), .row = thread};
+        s->at[block] = (struct stamp){.begin_ns = begin, .end_ns = ns_now(), .row = thread};
 }
 
 /* Where this launch's stamps go; counts it. */
@@ -311,14 +304,14 @@ static void answer_call(void *ctx, int64_t block, int thread)
     (void)block;
     (void)thread;
     atomic_fetch_sub(&m->missing, 1);
-    while (atomic_load(&m->missing) > 0 && now_ns() < m->until_ns)
+    while (atomic_load(&m->missing) > 0 && ns_now() < m->until_ns)
         cpu_relax();
 }
 
 void pool_rouse(struct pool *p)
 {
     enum { PATIENCE_NS = 200000 };
-    struct muster m = {.missing = p->threads, .until_ns = now_ns() + PATIENCE_NS};
+    struct muster m = {.missing = p->threads, .until_ns = ns_now() + PATIENCE_NS};
     struct pool_stamps *stamps = p->stamps;
     p->stamps = NULL; /* no launch of a kernel's */
     pool_run(p, p->threads > 1 ? p->threads : 0, answer_call, &m);

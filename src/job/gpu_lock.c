@@ -86,8 +86,8 @@ static enum status open_one(const char *folder, const char *name, struct gpu_loc
     if (fd < 0)
         return st;
     *out = xcalloc(1, sizeof **out);
-    **out = (struct gpu_lock){
-        .fd = fd, .mutex = PTHREAD_MUTEX_INITIALIZER, .news = PTHREAD_COND_INITIALIZER};
+    **out = (struct gpu_lock){.fd = fd, .mutex = PTHREAD_MUTEX_INITIALIZER};
+    steady_cond_init(&(*out)->news);
     return ST_OK;
 }
 
@@ -231,13 +231,9 @@ static void *wait_in_queue(void *arg)
 /* At most half a second, or until the thread has ended. */
 static bool has_ended(struct gpu_lock *l)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += 500000000;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
+    static const double ask_s = 0.5;
     pthread_mutex_lock(&l->mutex);
-    while (!l->ended && pthread_cond_timedwait(&l->news, &l->mutex, &until) == 0)
+    while (!l->ended && steady_cond_wait(&l->news, &l->mutex, ask_s))
         ;
     const bool ended = l->ended;
     pthread_mutex_unlock(&l->mutex);

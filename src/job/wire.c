@@ -9,13 +9,14 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/str.h"
 
@@ -245,13 +246,6 @@ bool wire_closed(const struct wire *w)
 
 /* ---- sending ---- */
 
-static int64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /* One sendmsg that never blocks and never raises SIGPIPE; `fd` rides on the first byte. */
 static ssize_t send_some(int sock, const uint8_t *data, size_t len, int fd)
 {
@@ -273,32 +267,16 @@ static ssize_t send_some(int sock, const uint8_t *data, size_t len, int fd)
     return sendmsg(sock, &msg, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* Waits until `sock` takes more, at the latest until `until` (ms; -1: for ever). */
-static bool wait_writable(int sock, int64_t until)
-{
-    for (;;) {
-        int64_t left = until < 0 ? -1 : until - now_ms();
-        if (until >= 0 && left <= 0)
-            return false;
-        struct pollfd p = {.fd = sock, .events = POLLOUT};
-        int n = poll(&p, 1, (int)left);
-        if (n > 0)
-            return true;
-        if (n < 0 && errno != EINTR)
-            return false;
-    }
-}
-
 static enum status send_all(struct wire *w, const uint8_t *data, size_t len, int fd, int timeout_ms,
                             struct err *err)
 {
-    int64_t until = timeout_ms < 0 ? -1 : now_ms() + timeout_ms;
+    const double until = timeout_ms < 0 ? INFINITY : seconds_now() + timeout_ms * 1e-3;
     for (size_t done = 0; done < len;) {
         ssize_t n = send_some(w->fd, data + done, len - done, done ? -1 : fd);
         if (n > 0)
             done += (size_t)n;
         else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-            if (wait_writable(w->fd, until))
+            if (fd_wait(w->fd, POLLOUT, until))
                 continue;
             w->broken = done > 0;
             return err_set(err, ST_FAIL, "the peer does not read");

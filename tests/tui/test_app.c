@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "lesson/lesson.h"
 #include "memrun.h"
@@ -833,14 +834,14 @@ static void draw_data(int *drawn, double *most)
 {
     open_app(80, 24);
     const int64_t begin = app.last_frame_ms;
-    for (*drawn = 0; app_now_ms() - begin < 1000;) {
+    for (*drawn = 0; ms_now() - begin < 1000;) {
         poll(NULL, 0, 5);
         app.dirty = true;
         raise(SIGWINCH); /* the loop does not wait for more */
         app_turn(&app);
         *drawn += !app.dirty;
     }
-    *most = (double)(app_now_ms() - begin) / app.frame_ms;
+    *most = (double)(ms_now() - begin) / app.frame_ms;
 }
 
 /* Ten times a second, four over ssh, however often data come. What a key did is shown at once. */

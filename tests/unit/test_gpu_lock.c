@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,6 +17,16 @@
 #include "base/mem.h"
 #include "job/super.h"
 #include "tap.h"
+
+static bool
+    wall_clock_is_set; /* an hour back: the one that the system waits by, which is behind what is read here */
+
+int clock_gettime(clockid_t clock, struct timespec *t)
+{
+    const int rc = (int)syscall(SYS_clock_gettime, clock, t);
+    t->tv_sec += clock == CLOCK_REALTIME && wall_clock_is_set ? 3600 : 0;
+    return rc;
+}
 
 static char folder[] = "/tmp/attnscope-lock-XXXXXX";
 
@@ -324,6 +335,33 @@ static void test_turns(void)
         CU_ASSERT_FALSE(look.held);
 }
 
+/* Who waits is asked twice a second, whatever is done to the wall clock meanwhile. */
+static void test_wall_clock(void)
+{
+    struct gpu_lock *l;
+    struct err err;
+    int asked = 0, ready[2];
+    char byte;
+    CU_ASSERT_EQUAL_FATAL(pipe(ready), 0);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        if (gpu_lock_open("9", &l, &err) == ST_OK && gpu_lock_take(l, never, &asked) &&
+            write(ready[1], "x", 1) == 1)
+            usleep(1700000);
+        _exit(0);
+    }
+    CU_ASSERT_EQUAL(read(ready[0], &byte, 1), 1);
+    CU_ASSERT_EQUAL_FATAL(gpu_lock_open("9", &l, &err), ST_OK);
+    wall_clock_is_set = true;
+    CU_ASSERT(gpu_lock_take(l, go_on, &asked));
+    wall_clock_is_set = false;
+    CU_ASSERT(asked >= 2);
+    gpu_lock_free(l);
+    waitpid(pid, NULL, 0);
+    close(ready[0]);
+    close(ready[1]);
+}
+
 static void test_off(void)
 {
     struct gpu_lock *l;
@@ -346,6 +384,7 @@ static const struct tap_test tests[] = {
     {"of several that cannot all be opened none is kept", test_half_opened},
     {"two who want the same several do not wait for each other", test_no_deadlock},
     {"a turn ends, and who had it comes last", test_turns},
+    {"a wait does not go by the wall clock", test_wall_clock},
     {"locks can be switched off", test_off},
 };
 

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "backend/compile/compile_wire.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/str.h"
 
@@ -53,34 +54,12 @@ struct compile_limits compile_limits(enum compiler which)
 
 /* ---- parcels ---- */
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static bool wait_for(int fd, short events, double deadline)
-{
-    for (;;) {
-        const double left = deadline - now();
-        struct pollfd p = {.fd = fd, .events = events};
-        if (left <= 0)
-            return false;
-        const int n = poll(&p, 1, isinf(left) ? -1 : (int)ceil(left * 1e3));
-        if (n > 0)
-            return true;
-        if (n < 0 && errno != EINTR)
-            return false;
-    }
-}
-
 /* `len` bytes one way or the other. */
 static bool move(int fd, void *data, size_t len, bool out, double deadline)
 {
     char *p = data;
     while (len > 0) {
-        if (!wait_for(fd, out ? POLLOUT : POLLIN, deadline))
+        if (!fd_wait(fd, out ? POLLOUT : POLLIN, deadline))
             return false;
         const int flags = MSG_DONTWAIT | MSG_NOSIGNAL;
         const ssize_t n = out ? send(fd, p, len, flags) : recv(fd, p, len, flags);
@@ -212,10 +191,10 @@ static int end_child(pid_t pid)
 static enum status talk(enum compiler which, int fd, pid_t pid, const struct parcel *ask,
                         struct parcel *answer, struct err *err)
 {
-    const double deadline = now() + compile_limits(which).wall_s;
+    const double deadline = seconds_now() + compile_limits(which).wall_s;
     const bool done = parcels_send(fd, ask, ASKS, deadline) &&
                       parcels_receive(fd, answer, ANSWERS, COMPILE_IMAGE_MAX, deadline);
-    const bool late = now() >= deadline;
+    const bool late = seconds_now() >= deadline;
     if (late)
         kill_group(pid);
     const int how = end_child(pid);

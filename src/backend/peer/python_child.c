@@ -20,6 +20,7 @@
 
 #include "backend/cpu_host.h"
 #include "backend/finder.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/kin.h"
 #include "base/mem.h"
@@ -141,29 +142,6 @@ bool python_child_rests(const struct child *c)
 
 /* ---- talk ---- */
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* False at the deadline. */
-static bool wait_readable(int fd, double deadline)
-{
-    for (;;) {
-        const double left = deadline - now();
-        struct pollfd p = {.fd = fd, .events = POLLIN};
-        if (left <= 0)
-            return false;
-        const int n = poll(&p, 1, (int)ceil(left * 1e3));
-        if (n > 0)
-            return true;
-        if (n < 0 && errno != EINTR)
-            return false;
-    }
-}
-
 static bool send_text(int fd, const char *text, int given)
 {
     struct iovec iov = {(void *)(uintptr_t)text, strlen(text)};
@@ -204,7 +182,7 @@ enum status python_talk(struct child *c, const char *name, json_t *ask, int give
         st = err_set(err, ST_FAIL, "%s did not run: %s", name, c->dead);
     else if (!send_text(c->fd, text, given))
         st = give_up(c, describe_end(c), name, err);
-    else if (!wait_readable(c->fd, now() + patience))
+    else if (!fd_wait(c->fd, POLLIN, seconds_now() + patience))
         st = give_up(c, xasprintf("its Python process gave no answer for %g s", patience), name,
                      err);
     free(text);

@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -25,7 +24,6 @@
 #define SHARED_LIMIT 232448u
 #define THREADS_MAX  256
 #define BLOCKS_MAX   (1ull << 32)
-#define TELL_MS      50
 
 struct printed {
     uint64_t block;
@@ -422,18 +420,12 @@ static void *work(void *arg)
 /* ---- The caller waits, tells how far it is, and stops it ---- */
 static enum status watch(struct run *r, double begin, struct err *err)
 {
+    static const double look_s = 0.005;
     const struct sim_options *o = r->options;
     enum status st = ST_OK;
     pthread_mutex_lock(&r->lock);
     while (r->running) {
-        struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += TELL_MS / 10 * 1000000L;
-        if (until.tv_nsec >= 1000000000L) {
-            until.tv_sec++;
-            until.tv_nsec -= 1000000000L;
-        }
-        pthread_cond_timedwait(&r->tell, &r->lock, &until);
+        steady_cond_wait(&r->tell, &r->lock, look_s);
         pthread_mutex_unlock(&r->lock);
         if (st == ST_OK && o->stop && atomic_load(o->stop))
             st = err_set(err, ST_CANCELLED, "stopped after %llu of %" PRIu64 " blocks",
@@ -695,7 +687,7 @@ enum status sim_run(const struct sim_program *p, struct sim_memory *m,
                     .printed_end = UINT64_MAX};
     *res = (struct sim_result){0};
     pthread_mutex_init(&r.lock, NULL);
-    pthread_cond_init(&r.tell, NULL);
+    steady_cond_init(&r.tell);
     enum status st = prepare(&r, err);
     const int n = st == ST_OK ? thread_count(&r, err, &st) : 0;
     if (st == ST_OK && r.blocks)

@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/mem.h"
 #include "base/sanitize.h"
@@ -16,13 +15,6 @@
 #include "tui/kit/veil.h"
 
 enum { LOG_MAX = 65536 };
-
-int64_t app_now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 void app_set_projector(struct app *a, bool on)
 {

@@ -136,8 +136,6 @@ struct app *app_of(const struct session *s);
 
 /* ---- for screens: app.c ---- */
 
-int64_t app_now_ms(void);
-
 /* Projector theme, large spacing, one pane at a time, key echo; or back to how it was. */
 void app_set_projector(struct app *a, bool on);
 /* One line for the user, and into the log. */

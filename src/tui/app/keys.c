@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "tui/app/app.h"
 #include "tui/app/menus.h"
@@ -197,11 +198,11 @@ static void cancel(void *ctx, int arg)
     (void)arg;
     if (a->screen->cancel && a->screen->cancel(app_screen(a))) {
         app_message(a, ROLE_WARN, "cancelled");
-    } else if (a->ctrl_c_ms && app_now_ms() - a->ctrl_c_ms < 1000) {
+    } else if (a->ctrl_c_ms && ms_now() - a->ctrl_c_ms < 1000) {
         a->exit_status = 128 + SIGINT;
         a->quit = true;
     } else {
-        a->ctrl_c_ms = app_now_ms();
+        a->ctrl_c_ms = ms_now();
         app_message(a, ROLE_NORMAL, "nothing runs; q quits, so does Ctrl-C once more");
     }
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/sanitize.h"
 #include "tui/app/app.h"
@@ -75,7 +76,7 @@ void app_draw(struct app *a)
     }
     tty_paint(a->tty, c, x, y);
     a->dirty = a->urgent = false;
-    a->last_frame_ms = app_now_ms();
+    a->last_frame_ms = ms_now();
 }
 
 /* Milliseconds until a frame is due, -1: none is. */
@@ -86,7 +87,7 @@ static int frame_wait(const struct app *a)
     int behind = tty_behind_ms(a->tty); /* then later frames take the place of this one */
     if (a->urgent || behind > 0)
         return behind;
-    int64_t left = a->last_frame_ms + a->frame_ms - app_now_ms();
+    int64_t left = a->last_frame_ms + a->frame_ms - ms_now();
     return left > 0 ? (int)left : 0;
 }
 
@@ -136,7 +137,7 @@ static int least(int a, int b)
 /* The user edits kernels in another window: what is saved is read within a second. */
 static void follow_kernels(struct app *a)
 {
-    const int64_t now = app_now_ms();
+    const int64_t now = ms_now();
     if (a->waiting || a->quit || now - a->looked_ms < LOOK_MS)
         return;
     a->looked_ms = now;

@@ -7,19 +7,13 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 /* Unanswered bytes up to which another frame goes out: 0.15 s of a 2 kB/s line. Without an answer in
  * SILENT_MS the terminal is one that gives none; one that did before is given LOST_MS. */
 enum { AHEAD = 300, SILENT_MS = 2500, LOST_MS = 10000, CHUNK = 4096, SMALL_CHUNK = 128 };
-
-static int64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 void outlet_open(struct outlet *o, int fd, bool ask)
 {
@@ -131,14 +125,17 @@ int outlet_behind_ms(struct outlet *o, int64_t now)
 
 void outlet_drain(struct outlet *o, int in_fd, int ms, void (*read_answers)(void *ctx), void *ctx)
 {
-    int64_t end = now_ms() + ms;
+    int64_t end = ms_now() + ms;
     while (!outlet_flush(o) || (o->answers && o->nasked > 0)) {
         struct pollfd p[2] = {
             {.fd = in_fd, .events = POLLIN},
             {.fd = o->fd, .events = outlet_pending(o) ? POLLOUT : 0},
         };
-        int64_t left = end - now_ms();
-        if (left <= 0 || poll(p, 2, (int)left) <= 0)
+        int64_t left = end - ms_now();
+        const int n = left > 0 ? poll(p, 2, (int)left) : 0;
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
             return;
         if (p[0].revents & POLLIN)
             read_answers(ctx);

@@ -18,9 +18,9 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <term.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "tui/kit/entry.h"
 #include "tui/kit/keys.h"
@@ -113,13 +113,6 @@ static void tty_end_capture(struct tty *t)
     if (ftruncate(t->memory, 0) != 0) /* then the old bytes would come again */
         fatal("the memory file cannot be emptied");
     dup3(STDOUT_FILENO, fileno(t->file), O_CLOEXEC);
-}
-
-static int64_t tty_now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 void *tty_terminfo(void)
@@ -217,7 +210,7 @@ enum status tty_open(const struct theme *theme, bool color, struct tty **out, st
     configure(t);
     know_plain_cursor_keys();
     arm_restore(t);
-    outlet_begin(&t->out, tty_now_ms()); /* now that nothing echoes the answer */
+    outlet_begin(&t->out, ms_now()); /* now that nothing echoes the answer */
     tty_set_theme(t, theme);
     *out = t;
     return ST_OK;
@@ -271,7 +264,7 @@ void tty_flush(struct tty *t)
 
 int tty_behind_ms(struct tty *t)
 {
-    return outlet_behind_ms(&t->out, tty_now_ms());
+    return outlet_behind_ms(&t->out, ms_now());
 }
 
 void tty_size(const struct tty *t, int *w, int *h)
@@ -511,7 +504,7 @@ void tty_paint(struct tty *t, const struct canvas *c, int x, int y)
     wnoutrefresh(stdscr);
     doupdate();
     tty_end_capture(t);
-    outlet_end_frame(&t->out, tty_now_ms());
+    outlet_end_frame(&t->out, ms_now());
 }
 
 void tty_redraw(struct tty *t)

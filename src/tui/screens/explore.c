@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "command/ask/measure.h"
@@ -215,7 +216,7 @@ static void schedule_times(struct explore *e)
         return;
     double s = explore_estimate(e);
     if (s <= soon_s)
-        e->due_ms = app_now_ms() + SETTLE_MS;
+        e->due_ms = ms_now() + SETTLE_MS;
     else
         snprintf(e->activity, sizeof e->activity, "press r to measure: about %.0f s to a figure",
                  s);
@@ -230,7 +231,7 @@ static void explore_schedule(struct explore *e)
     simulation_glance(&e->sim);
     schedule_times(e);
     if (!e->due_ms)
-        e->sim_ms = app_now_ms() + SETTLE_MS;
+        e->sim_ms = ms_now() + SETTLE_MS;
 }
 
 /* Takes in what the jobs have. What was asked for with its command is remembered as $last and is in the
@@ -821,7 +822,7 @@ static int explore_timeout_ms(void *ctx)
     const int64_t at = planned_ms(e);
     if (at == 0)
         return -1;
-    int64_t left = at - app_now_ms();
+    int64_t left = at - ms_now();
     return left > 0 ? (int)left : 0;
 }
 
@@ -829,7 +830,7 @@ static void explore_tick(void *ctx)
 {
     struct explore *e = ctx;
     const int64_t at = planned_ms(e);
-    if (!at || app_now_ms() < at)
+    if (!at || ms_now() < at)
         return;
     if (e->due_ms)
         explore_run(e, JOB_RUN);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "draw/chart.h"
 #include "tui/screens/screen_util.h"
@@ -286,11 +287,6 @@ bool measurement_collect(struct measurement *m, bool remember, struct measured *
 
 /* ---- cell by cell ---- */
 
-static double now_s(void)
-{
-    return (double)app_now_ms() / 1e3;
-}
-
 char *cell_label(const struct request *r, int i)
 {
     char shape[SHAPE_TEXT], params[512];
@@ -351,7 +347,7 @@ static bool start_cell(struct measurement *m)
         if (!cell_missing(c, cell) || c->request(c->ctx, cell, &r) != ST_OK)
             continue;
         m->cell = cell;
-        m->begin_s = now_s();
+        m->begin_s = seconds_now();
         m->job = measure_start(m->app->session, &r, &how);
         request_clear(&r);
         return true;
@@ -404,7 +400,7 @@ bool measurement_collect_cells(struct measurement *m)
     take_cell(m, &r, &out.rows);
     request_clear(&r);
     measurement_cells_left(m, m->cells, &after);
-    m->spent_s += now_s() - m->begin_s;
+    m->spent_s += seconds_now() - m->begin_s;
     m->guessed_s += fmax(before - after, 0) / rate;
     if (out.status == ST_CANCELLED || !start_cell(m))
         m->cells = NULL;
