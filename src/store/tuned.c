@@ -426,12 +426,21 @@ static enum status check_place(const struct tunings *t, const char *path, struct
     return st;
 }
 
+static bool share_file(const char *a, const char *b)
+{
+    char *of_a = file_name(a), *of_b = file_name(b);
+    const bool same = !strcmp(of_a, of_b);
+    free(of_a);
+    free(of_b);
+    return same;
+}
+
 static enum status write_device(const struct tunings *t, const char *device, const char *path,
                                 struct err *err)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < t->n; i++)
-        if (!t->v[i].shipped && !strcmp(t->v[i].is.device, device))
+        if (!t->v[i].shipped && share_file(t->v[i].is.device, device))
             json_array_append_new(list, record_to_json(tuned_fields, &t->v[i].is));
     json_t *o = json_pack("{s:o}", "tuned", list);
     char *text = json_dumps(o, JSON_INDENT(1));

@@ -216,6 +216,30 @@ static void test_of_shape(void)
     tunings_free(x);
 }
 
+/* Names that differ only in what no file name has share a file, and neither takes the other's place in it. */
+static void test_one_file(void)
+{
+    static const char *const devices[] = {
+        "Some Processor 9999X 64-Core with a long name, and more of it @ 2.70GHz, 16 threads, AVX2",
+        "Some Processor 9999X 64-Core with a long name, and more of it @ 2.70GHz, 16 threads, "
+        "AVX-512"};
+    struct tunings *x = tunings_new();
+    for (int i = 0; i < 2; i++) {
+        char *path = NULL;
+        struct tuned t = made("H=8 S=512", i ? "splitkv" : "fa2", 10);
+        free(t.device);
+        t.device = xstrdup(devices[i]);
+        CU_ASSERT_EQUAL(tunings_keep(x, &t, 1, &path, NULL), ST_OK);
+        free(path);
+        tuned_clear(&t);
+    }
+    tunings_free(x);
+    x = tunings_new();
+    CU_ASSERT_STRING_EQUAL(name(x, devices[0], "H=8 S=512"), "fa2");
+    CU_ASSERT_STRING_EQUAL(name(x, devices[1], "H=8 S=512"), "splitkv");
+    tunings_free(x);
+}
+
 static void check_line(const struct registry *r, const json_t *line)
 {
     const char *kernel = json_string_value(json_object_get(line, "kernel"));
@@ -277,6 +301,7 @@ static const struct tap_test tests[] = {
     {"sessions that keep something at once", test_at_once},
     {"a lock that is held", test_held},
     {"of one shape", test_of_shape},
+    {"devices that share a file", test_one_file},
     {"what is shipped", test_shipped},
 };
 HOME_MAIN("tuned", tests)
