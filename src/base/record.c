@@ -35,6 +35,17 @@ void record_copy(const struct field *fields, void *dst, const void *src)
             field_copy(f, dst, src);
 }
 
+void record_sanitize(const struct field *fields, void *row)
+{
+    for (const struct field *f = fields; f->name; f++)
+        if (is_member(f) && f->type == FIELD_TEXT) {
+            char **text = (char **)(void *)((char *)row + f->offset);
+            char *line = *text ? sanitize_line(*text) : NULL;
+            free(*text);
+            *text = line;
+        }
+}
+
 bool record_equal(const struct field *fields, const void *a, const void *b)
 {
     for (const struct field *f = fields; f->name; f++)

@@ -15,6 +15,8 @@ void record_init(const struct field *fields, void *row);
 void record_clear(const struct field *fields, void *row);
 /* dst is a row that record_init() has seen; it gets copies. FIELD_JSON values are shared. */
 void record_copy(const struct field *fields, void *dst, const void *src);
+/* Texts lose what a terminal would obey, and their ends of lines. */
+void record_sanitize(const struct field *fields, void *row);
 bool record_equal(const struct field *fields, const void *a, const void *b);
 
 /* A new object with every field, unknown ones as null; infinities too, as JSON has none. FIELD_JSON

@@ -87,6 +87,12 @@ bool str_starts(const char *text, const char *prefix)
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
+bool str_ends(const char *text, const char *end)
+{
+    const size_t n = strlen(text), m = strlen(end);
+    return n > m && !strcmp(text + n - m, end);
+}
+
 bool str_blank(const char *text)
 {
     while (isspace((unsigned char)*text))

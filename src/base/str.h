@@ -31,6 +31,8 @@ char *str_take(struct str *s);
 const char *str_text(const struct str *s);
 
 bool str_starts(const char *text, const char *prefix);
+/* Does it end so, with something before it? */
+bool str_ends(const char *text, const char *end);
 bool str_blank(const char *text);
 
 /* Edit distance with transpositions, case folded; used for suggestions. */

@@ -146,12 +146,6 @@ static void add_code(struct str *out, const char *text, size_t len)
     free(s.out);
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t n = strlen(text), m = strlen(end);
-    return n >= m && !strcmp(text + n - m, end);
-}
-
 /* ---- what is compiled for parts of an answer alone ---- */
 
 static const char parts_switch[] = "ATTN_PARTS_F32";
@@ -239,10 +233,10 @@ static void add_compiled(struct str *out, const char *text, size_t len)
 static char *what_counts(const char *file, const char *text, size_t *len)
 {
     struct str out = {0};
-    if (ends_with(file, ".cu") || ends_with(file, ".c")) {
+    if (str_ends(file, ".cu") || str_ends(file, ".c")) {
         add_tags(&out, file, text, *len);
         add_compiled(&out, text, *len);
-    } else if (ends_with(file, ".cuh") || ends_with(file, ".h")) {
+    } else if (str_ends(file, ".cuh") || str_ends(file, ".h")) {
         add_compiled(&out, text, *len);
     } else {
         str_addn(&out, text, *len);
@@ -269,7 +263,7 @@ struct desc_headers {
 static bool is_header(const struct blob *b, bool cpu)
 {
     return str_starts(b->path, cpu ? "kernels/cpu/" : "kernels/cuda/") &&
-           ends_with(b->path, cpu ? ".h" : ".cuh");
+           str_ends(b->path, cpu ? ".h" : ".cuh");
 }
 
 struct desc_headers *desc_headers_new(void)
@@ -347,7 +341,7 @@ static uint64_t hash_header(uint64_t h, struct header *v)
 static uint64_t hash_with(struct desc_headers *headers, const char *file, const char *source,
                           size_t len)
 {
-    const bool cpu = ends_with(file, ".c");
+    const bool cpu = str_ends(file, ".c");
     const uint64_t set = cpu ? UINT64_MAX : seen_by(headers, source, len);
     uint64_t h = HASH_START;
     for (size_t i = 0; i < headers->n; i++)

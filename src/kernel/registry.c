@@ -133,17 +133,11 @@ enum { USER_FILE_MAX = 1 << 20, CODE_HASHED = 16 << 20 };
 
 /* ---- files ---- */
 
-static bool ends_with(const char *name, const char *end)
-{
-    const size_t n = strlen(name), m = strlen(end);
-    return n > m && !strcmp(name + n - m, end);
-}
-
 static int is_kernel_file(const struct dirent *entry)
 {
     return entry->d_name[0] != '.' &&
-           (ends_with(entry->d_name, ".cu") || ends_with(entry->d_name, ".c") ||
-            ends_with(entry->d_name, ".attn") || ends_with(entry->d_name, REGISTRY_PATH_FILE));
+           (str_ends(entry->d_name, ".cu") || str_ends(entry->d_name, ".c") ||
+            str_ends(entry->d_name, ".attn") || str_ends(entry->d_name, REGISTRY_PATH_FILE));
 }
 
 static struct stamp stamp_of(const char *path)
@@ -343,13 +337,13 @@ static char *path_meant(const char *entry)
 {
     char *text = NULL;
     size_t len;
-    if (!ends_with(entry, REGISTRY_PATH_FILE))
+    if (!str_ends(entry, REGISTRY_PATH_FILE))
         return xstrdup(entry);
     if (str_read(entry, PATH_MAX, FILE_OWN, &text, &len, NULL) == ST_OK)
         text[strcspn(text, "\n")] = '\0';
     const bool is_path =
         text && *text == '/' &&
-        (ends_with(text, ".cu") || ends_with(text, ".c") || ends_with(text, ".attn"));
+        (str_ends(text, ".cu") || str_ends(text, ".c") || str_ends(text, ".attn"));
     char *path = xstrdup(is_path ? text : "");
     free(text);
     return path;

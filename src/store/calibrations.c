@@ -3,8 +3,6 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/calibrations.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +12,9 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/path.h"
-#include "base/sanitize.h"
 #include "base/str.h"
 #include "kernel/blob.h"
+#include "store/own.h"
 
 enum { FILE_BYTES_MAX = 1 << 16 };
 
@@ -116,13 +114,6 @@ void calibrations_free(struct calibrations *c)
 
 /* ---- reading ---- */
 
-static void clean(char **text)
-{
-    char *line = *text ? sanitize_line(*text) : NULL;
-    free(*text);
-    *text = line;
-}
-
 /* Without its errors a prediction would be shown as if it had none. */
 static enum status check_whole(const struct calibration *c, struct err *err)
 {
@@ -161,28 +152,15 @@ static enum status take(struct calibrations *c, const char *text, size_t len,
         calibration_clear(&k.c);
         return st;
     }
-    clean(&k.c.gpu);
-    clean(&k.c.time);
-    clean(&k.c.recording);
+    record_sanitize(calibration_fields, &k.c);
     xgrow((void **)&c->v, &c->cap, c->n + 1, sizeof *c->v);
     c->v[c->n++] = k;
     return ST_OK;
 }
 
-/* "calibrations/H200.json": what a file may be called everywhere. The caller frees. */
-static char *file_name(const struct device *gpu)
-{
-    struct str s = {0};
-    str_add(&s, "calibrations/");
-    for (const char *p = gpu->name; *p && s.len < 80; p++)
-        str_addc(&s, isalnum((unsigned char)*p) ? *p : '-');
-    str_add(&s, ".json");
-    return str_take(&s);
-}
-
 static char *path_of(const struct device *gpu)
 {
-    char *name = file_name(gpu), *path = path_in(PATH_DATA, name);
+    char *name = own_name("calibrations", gpu->name), *path = path_in(PATH_DATA, name);
     free(name);
     return path;
 }
@@ -215,18 +193,12 @@ static void read_own(struct calibrations *c)
         read_own_of(c, devices_at(c->devices, i));
 }
 
-static bool ends_with(const char *name, const char *end)
-{
-    const size_t n = strlen(name), m = strlen(end);
-    return n > m && strcmp(name + n - m, end) == 0;
-}
-
 static void read_all(struct calibrations *c)
 {
     c->read = true;
     read_own(c);
     for (const struct blob *b = blob_table; b->path; b++)
-        if (ends_with(b->path, ".factors"))
+        if (str_ends(b->path, ".factors"))
             (void)take(c, b->data, blob_size(b), NULL, whose_at(NULL), NULL);
 }
 
@@ -257,15 +229,6 @@ char *calibrations_refused(struct calibrations *c)
 
 /* ---- keeping ---- */
 
-static enum status write_file(const char *path, const json_t *o, struct err *err)
-{
-    char *text = json_dumps(o, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
-    const struct bytes parts[] = {{text, text ? strlen(text) : 0}, {"\n", 1}};
-    const bool done = text && file_replace(path, 0666, parts, 2, NULL);
-    free(text);
-    return done ? ST_OK : err_set(err, ST_FAIL, "cannot write %s: %s", path, strerror(errno));
-}
-
 enum status calibrations_keep(struct calibrations *c, const struct calibration *x, char **path,
                               struct err *err)
 {
@@ -274,13 +237,13 @@ enum status calibrations_keep(struct calibrations *c, const struct calibration *
     enum status st = devices_get(c->devices, x->gpu, &gpu, err);
     if (st != ST_OK)
         return st;
-    char *name = file_name(gpu);
+    char *name = own_name("calibrations", gpu->name);
     st = path_for(PATH_DATA, name, "calibrations", path, err);
     if (st == ST_OK)
         st = path_make_parent(*path, err);
     json_t *o = record_to_json(calibration_fields, x);
     if (st == ST_OK)
-        st = write_file(*path, o, err);
+        st = own_write(*path, o, JSON_REAL_PRECISION(6), err);
     json_decref(o);
     free(name);
     forget(c);

@@ -3,21 +3,18 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/ceilings.h"
 
-#include <ctype.h>
 #include <dirent.h>
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "base/sanitize.h"
 #include "base/str.h"
 #include "kernel/blob.h"
+#include "store/own.h"
 
 enum { KEPT_MAX = 64, FILE_BYTES_MAX = 1 << 20 };
+static const char own_folder[] = "ceilings";
 
 struct kept {
     struct peak peak;
@@ -59,17 +56,6 @@ void ceilings_free(struct ceilings *c)
 
 /* ---- reading ---- */
 
-static void clean(const struct field *fields, void *row)
-{
-    for (const struct field *f = fields; f->name; f++)
-        if (f->type == FIELD_TEXT) {
-            char **text = (char **)(void *)((char *)row + f->offset);
-            char *line = *text ? sanitize_line(*text) : NULL;
-            free(*text);
-            *text = line;
-        }
-}
-
 static void take(struct ceilings *c, const char *text, size_t len, bool own)
 {
     struct kept k = {.own = own};
@@ -78,29 +64,23 @@ static void take(struct ceilings *c, const char *text, size_t len, bool own)
     json_decref(o);
     if (!good)
         return;
-    clean(peak_fields, &k.peak);
+    record_sanitize(peak_fields, &k.peak);
     for (int i = 0; i < PEAK_COUNT; i++)
-        clean(ceiling_fields, &k.peak.at[i]);
+        record_sanitize(ceiling_fields, &k.peak.at[i]);
     if (k.peak.device)
         (void)devices_get(c->devices, k.peak.device, &k.gpu, NULL);
     xgrow((void **)&c->v, &c->cap, c->n + 1, sizeof *c->v);
     c->v[c->n++] = k;
 }
 
-static bool ends_with(const char *name, const char *end)
-{
-    const size_t n = strlen(name), m = strlen(end);
-    return n > m && strcmp(name + n - m, end) == 0;
-}
-
 static void read_own(struct ceilings *c)
 {
-    char *folder = path_in(PATH_DATA, "ceilings");
+    char *folder = path_in(PATH_DATA, own_folder);
     DIR *d = folder ? opendir(folder) : NULL;
     for (const struct dirent *e; d && (e = readdir(d));) {
         char *path = xasprintf("%s/%s", folder, e->d_name), *text;
         size_t len;
-        if (ends_with(e->d_name, ".json") &&
+        if (str_ends(e->d_name, ".json") &&
             str_read_file(path, FILE_BYTES_MAX, &text, &len, NULL) == ST_OK) {
             take(c, text, len, true);
             free(text);
@@ -117,7 +97,7 @@ static void read_all(struct ceilings *c)
     c->read = true;
     read_own(c);
     for (const struct blob *b = blob_table; b->path; b++)
-        if (ends_with(b->path, ".ceilings"))
+        if (str_ends(b->path, ".ceilings"))
             take(c, b->data, blob_size(b), false);
 }
 
@@ -184,38 +164,17 @@ const struct peak *ceilings_of(struct ceilings *c, const char *device, bool *own
 
 /* ---- keeping ---- */
 
-/* "NVIDIA-H200.json": what a file may be called everywhere. The caller frees. */
-static char *file_name(const char *device)
-{
-    struct str s = {0};
-    for (const char *p = device; *p && s.len < 80; p++)
-        str_addc(&s, isalnum((unsigned char)*p) ? *p : '-');
-    str_add(&s, ".json");
-    return str_take(&s);
-}
-
-static enum status write_file(const char *path, const json_t *o, struct err *err)
-{
-    char *text = json_dumps(o, JSON_INDENT(1));
-    const struct bytes parts[] = {{text, text ? strlen(text) : 0}, {"\n", 1}};
-    const bool done = text && file_replace(path, 0666, parts, 2, NULL);
-    free(text);
-    return done ? ST_OK : err_set(err, ST_FAIL, "cannot write %s: %s", path, strerror(errno));
-}
-
 enum status ceilings_keep(struct ceilings *c, const struct peak *p, struct err *err)
 {
-    char *name = file_name(p->device ? p->device : "unknown"), *path = NULL;
-    char *file = xasprintf("ceilings/%s", name);
-    enum status st = path_for(PATH_DATA, file, "ceilings", &path, err);
+    char *name = own_name(own_folder, p->device ? p->device : "unknown"), *path = NULL;
+    enum status st = path_for(PATH_DATA, name, "ceilings", &path, err);
     if (st == ST_OK)
         st = path_make_parent(path, err);
     json_t *o = peak_to_json(p);
     if (st == ST_OK)
-        st = write_file(path, o, err);
+        st = own_write(path, o, 0, err);
     json_decref(o);
     free(path);
-    free(file);
     free(name);
     forget(c);
     return st;

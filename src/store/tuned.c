@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/tuned.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,13 +15,13 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/record.h"
 #include "base/sanitize.h"
 #include "base/str.h"
 #include "kernel/blob.h"
+#include "store/own.h"
 
 enum {
     FILE_BYTES_MAX = 8 << 20,
@@ -33,6 +32,7 @@ static const double near_most = 3; /* powers of 2 */
 static const double patience_s =
     2; /* for those who write at the same time, which takes milliseconds */
 const char tuned_scope_shape[] = "shape";
+static const char own_folder[] = "tuned";
 
 // clang-format off
 const struct field tuned_fields[] = {
@@ -114,17 +114,6 @@ double tuned_distance(const struct shape *a, const struct shape *b)
 
 /* ---- reading ---- */
 
-static void clean(struct tuned *t)
-{
-    for (const struct field *f = tuned_fields; f->name; f++)
-        if (f->type == FIELD_TEXT) {
-            char **text = (char **)(void *)((char *)t + f->offset);
-            char *line = *text ? sanitize_line(*text) : NULL;
-            free(*text);
-            *text = line;
-        }
-}
-
 static bool is_whole(const struct tuned *t)
 {
     return t->device && t->backend && t->l2 && (t->alike || t->shape) && t->kernel && t->hash &&
@@ -152,7 +141,7 @@ static bool take(struct tunings *t, const json_t *object, bool shipped)
         tuned_clear(&x);
         return false;
     }
-    clean(&x);
+    record_sanitize(tuned_fields, &x);
     append(t, &x, shipped);
     return true;
 }
@@ -209,19 +198,13 @@ char *tunings_trouble(const struct tunings *t, const char *path)
     return NULL;
 }
 
-static bool ends_with(const char *name, const char *end)
-{
-    const size_t n = strlen(name), m = strlen(end);
-    return n > m && strcmp(name + n - m, end) == 0;
-}
-
 static void read_own(struct tunings *t)
 {
-    char *folder = path_in(PATH_DATA, "tuned");
+    char *folder = path_in(PATH_DATA, own_folder);
     DIR *d = folder ? opendir(folder) : NULL;
     for (const struct dirent *e; d && (e = readdir(d));) {
         char *path = xasprintf("%s/%s", folder, e->d_name);
-        if (ends_with(e->d_name, ".json"))
+        if (str_ends(e->d_name, ".json"))
             read_file(t, path, false);
         free(path);
     }
@@ -236,7 +219,7 @@ static void read_shipped(struct tunings *t)
     if (instead)
         read_file(t, instead, true);
     for (const struct blob *b = blob_table; b->path && !instead; b++)
-        if (ends_with(b->path, ".tuned"))
+        if (str_ends(b->path, ".tuned"))
             read_text(t, b->path, b->data, blob_size(b), true);
 }
 
@@ -405,17 +388,6 @@ static void put(struct tunings *t, const struct tuned *x)
     append(t, &copy, false);
 }
 
-/* "tuned/NVIDIA-H200.json": what a file may be called everywhere. The caller frees. */
-static char *file_name(const char *device)
-{
-    struct str s = {0};
-    str_add(&s, "tuned/");
-    for (const char *p = device; *p && s.len < 80; p++)
-        str_addc(&s, isalnum((unsigned char)*p) ? *p : '-');
-    str_add(&s, ".json");
-    return str_take(&s);
-}
-
 /* What is there and cannot be read would be lost. */
 static enum status check_place(const struct tunings *t, const char *path, struct err *err)
 {
@@ -428,7 +400,7 @@ static enum status check_place(const struct tunings *t, const char *path, struct
 
 static bool share_file(const char *a, const char *b)
 {
-    char *of_a = file_name(a), *of_b = file_name(b);
+    char *of_a = own_name(own_folder, a), *of_b = own_name(own_folder, b);
     const bool same = !strcmp(of_a, of_b);
     free(of_a);
     free(of_b);
@@ -443,12 +415,9 @@ static enum status write_device(const struct tunings *t, const char *device, con
         if (!t->v[i].shipped && share_file(t->v[i].is.device, device))
             json_array_append_new(list, record_to_json(tuned_fields, &t->v[i].is));
     json_t *o = json_pack("{s:o}", "tuned", list);
-    char *text = json_dumps(o, JSON_INDENT(1));
-    const struct bytes parts[] = {{text, text ? strlen(text) : 0}, {"\n", 1}};
-    const bool done = text && file_replace(path, 0666, parts, 2, NULL);
-    free(text);
+    const enum status st = own_write(path, o, 0, err);
     json_decref(o);
-    return done ? ST_OK : err_set(err, ST_FAIL, "cannot write %s: %s", path, strerror(errno));
+    return st;
 }
 
 /* Sessions that keep something at the same time do it one after the other. *fd -1: this file system knows no locks. */
@@ -505,7 +474,7 @@ static enum status keep_in_turn(struct tunings *t, const struct tuned *x, size_t
 enum status tunings_keep(struct tunings *t, const struct tuned *x, size_t n, char **path,
                          struct err *err)
 {
-    char *name = file_name(x->device);
+    char *name = own_name(own_folder, x->device);
     *path = NULL;
     enum status st = path_for(PATH_DATA, name, "tuned parameters", path, err);
     if (st == ST_OK)

@@ -19,6 +19,7 @@
 #include "base/number.h"
 #include "base/path.h"
 #include "base/sanitize.h"
+#include "base/str.h"
 #include "command/ask/consent.h"
 #include "command/ask/measure.h"
 #include "command/ask/plan_here.h"
@@ -56,12 +57,6 @@ static const struct kernel_desc *source_of(const struct edit *e)
     return kernel_on(e->original, e->side);
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t n = strlen(text), m = strlen(end);
-    return n > m && !strcmp(text + n - m, end);
-}
-
 /* "fa2" for "fa2_edit" or "fa2_cpu_edit" while that cannot be read, so that it can be mended by its own
  * name; NULL where there is no such mistake. Owned by the caller. */
 static char *stem_of(const struct session *s, const char *name)
@@ -69,7 +64,7 @@ static char *stem_of(const struct session *s, const char *name)
     static const char *const ends[] = {"_cpu_edit", suffix};
     for (size_t i = 0; i < 2 && registry_problem_of(s->services.registry, name); i++) {
         char *stem =
-            ends_with(name, ends[i]) ? xstrndup(name, strlen(name) - strlen(ends[i])) : NULL;
+            str_ends(name, ends[i]) ? xstrndup(name, strlen(name) - strlen(ends[i])) : NULL;
         if (stem && registry_find(s->services.registry, stem))
             return stem;
         free(stem);
@@ -162,7 +157,7 @@ static enum status name_copy(struct edit *e, struct err *err)
     const struct kernel_desc *d = source_of(e);
     const struct kernel *before =
         d->after ? registry_find(e->s->services.registry, d->after) : NULL;
-    if (e->original->user && ends_with(d->name, suffix) && before && kernel_on(before, e->side)) {
+    if (e->original->user && str_ends(d->name, suffix) && before && kernel_on(before, e->side)) {
         e->original = before;
         e->name = xstrdup(d->name);
         e->path = xstrdup(d->path);
@@ -765,7 +760,7 @@ static enum status prepare(struct edit *e, struct err *err)
     if (!c->nwords)
         return err_set(err, ST_USAGE, "edit needs a kernel, for example: edit qtile_seq");
     char *stem = stem_of(e->s, c->words[0].text);
-    const bool c_edit = stem && ends_with(c->words[0].text, "_cpu_edit");
+    const bool c_edit = stem && str_ends(c->words[0].text, "_cpu_edit");
     if (stem) {
         free(c->words[0].text);
         c->words[0].text = stem;

@@ -18,6 +18,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/sanitize.h"
+#include "base/str.h"
 #include "command/ask/consent.h"
 #include "command/output.h"
 #include "command/session.h"
@@ -36,12 +37,6 @@ struct addition {
     char *symbol; /* of a library, or NULL */
     const char *name, *dtypes, *backend;
 };
-
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t n = strlen(text), m = strlen(end);
-    return n > m && !strcmp(text + n - m, end);
-}
 
 /* The path of NAME.ending in the user's folder of kernels; NULL: there is none. The caller frees it. */
 static char *file_in_folder(const char *name, const char *ending, struct err *err)
@@ -320,9 +315,9 @@ static enum status add_file(struct session *s, struct cmd_call *c, const char *w
                        "file is, its descriptor says");
     if (library)
         return add_library(s, c, a, err);
-    if (ends_with(a->path, ".cu") || ends_with(a->path, ".c") || ends_with(a->path, ".attn"))
+    if (str_ends(a->path, ".cu") || str_ends(a->path, ".c") || str_ends(a->path, ".attn"))
         return add_described(s, c, a->path, err);
-    if (ends_with(a->path, ".cubin") || ends_with(a->path, ".fatbin") || ends_with(a->path, ".ptx"))
+    if (str_ends(a->path, ".cubin") || str_ends(a->path, ".fatbin") || str_ends(a->path, ".ptx"))
         return add_cubin(s, c, a->path, err);
     return err_set(err, ST_USAGE,
                    "a kernel is a .cu, a .c, a .cubin with its .attn, LIBRARY.so:FUNCTION or "
@@ -459,7 +454,7 @@ static enum status take_out(struct session *s, const char *path, struct err *err
 {
     enum { TRIES = 1000 };
     struct stat st;
-    if (ends_with(path, REGISTRY_PATH_FILE) || (lstat(path, &st) == 0 && S_ISLNK(st.st_mode)))
+    if (str_ends(path, REGISTRY_PATH_FILE) || (lstat(path, &st) == 0 && S_ISLNK(st.st_mode)))
         return unlink(path) == 0 ? ST_OK : cannot("remove", path, err);
     for (int i = 1; i < TRIES; i++) {
         char *aside = xasprintf("%s.%d", path, i);

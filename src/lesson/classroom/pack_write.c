@@ -12,6 +12,7 @@
 #include "backend/cpu_host.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "base/str.h"
 #include "kernel/descriptor.h"
 #include "lesson/action.h"
 #include "lesson/classroom/pack.h"
@@ -26,9 +27,7 @@
 
 static int wants_edit(const struct dirent *e)
 {
-    static const char ending[] = "_edit.cu";
-    const size_t len = strlen(e->d_name), tail = sizeof ending - 1;
-    return len > tail && strcmp(e->d_name + len - tail, ending) == 0;
+    return str_ends(e->d_name, "_edit.cu");
 }
 
 /* Only what lies there itself and is a kernel: what a link leads to is nothing to hand in. */
