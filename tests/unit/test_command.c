@@ -355,10 +355,14 @@ static void test_axes(void)
     axis("64..100", "64 ");
     axis("32..128:+32", "32 64 96 128 ");
     axis("0..4:2", "0 2 4 ");
+    axis("1..6:x1.3", "1 2 3 4 5 "); /* 1.3 is 1 again */
+    axis("1..3:+0.5", "1 2 3 ");
+    axis("8,8", "8 8 "); /* whoever says so wants it */
     axis("f16,bf16", "f16 bf16 ");
     axis("1,8..32:x4,7", "1 8 32 7 ");
-    static const char *const bad[] = {"4..1",     "0..8:x2", "1..8:x1", "1..8:+0", "1,,2",
-                                      "1..1G:+1", "a..b",    "..",      "1..",     "1..2..3"};
+    static const char *const bad[] = {
+        "4..1",       "0..8:x2", "1..8:x1", "1..8:+0", "1,,2",   "1..1G:+1", "1..2:x1.000000001",
+        "1..2:+1e-9", "a..b",    "..",      "1..",     "1..2..3"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char **values;
         int n;

@@ -23,6 +23,8 @@ void axis_free(char **values, int count)
     free(values);
 }
 
+enum { STEPS_MAX = 100 * AXIS_MAX };
+
 struct range {
     double from, to, step;
     bool times;
@@ -94,14 +96,21 @@ static enum status add_value(char ***out, int *count, char *text, struct err *er
     return ST_OK;
 }
 
+/* Values are whole: a step that leads to the same one adds none. */
 static enum status expand_range(const char *value, const char *dots, char ***out, int *count,
                                 struct err *err)
 {
     struct range r;
     enum status st = parse_range(value, dots, &r, err);
-    double last = r.to * (1 + 1e-9);
-    for (double x = r.from; !st && x <= last; x = r.times ? x * r.step : x + r.step)
-        st = add_value(out, count, xasprintf("%.12g", round(x)), err);
+    const double last = r.to * (1 + 1e-9);
+    double added = NAN;
+    int steps = 0;
+    for (double x = r.from; !st && x <= last; x = r.times ? x * r.step : x + r.step) {
+        if (++steps > STEPS_MAX)
+            st = err_set(err, ST_USAGE, "the steps of \"%s\" are too small", value);
+        else if (round(x) != added)
+            st = add_value(out, count, xasprintf("%.12g", added = round(x)), err);
+    }
     return st;
 }
 
