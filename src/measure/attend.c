@@ -154,13 +154,12 @@ typedef void attend_fn(const struct attend_kv *, const struct attend_rows *,
                        const struct attend_mode *, void *, double *, double *, enum dtype);
 
 static const struct instance {
-    const char *name;
     attend_fn *in_double, *in_single;
 } instances[] = {
-    {"plain", attend_d128, attend_s128},
+    {attend_d128, attend_s128},
 #if defined __x86_64__
-    {"avx2", attend_d256, attend_s256},
-    {"avx512", attend_d512, attend_s512},
+    {attend_d256, attend_s256},
+    {attend_d512, attend_s512},
 #endif
 };
 
@@ -175,11 +174,6 @@ static const struct instance *best_instance(void)
         return &instances[1];
 #endif
     return &instances[0];
-}
-
-const char *attend_isa(void)
-{
-    return best_instance()->name;
 }
 
 int attend_rows_max(const struct attend_kv *kv)

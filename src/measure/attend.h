@@ -58,7 +58,4 @@ void attend(const struct attend_kv *kv, const struct attend_rows *rows,
             const struct attend_mode *mode, void *scratch, double *out, double *noise,
             enum dtype noise_type);
 
-/* The instruction set in use: "avx512", "avx2" or "plain". */
-const char *attend_isa(void);
-
 #endif

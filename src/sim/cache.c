@@ -380,11 +380,6 @@ size_t cache_bytes(const struct cache *c)
     return c->sets * WAYS * LINE_BYTES;
 }
 
-size_t cache_sets(const struct cache *c)
-{
-    return c->sets;
-}
-
 size_t cache_set(const struct cache *c, uint64_t line)
 {
     return set_of(c, line);

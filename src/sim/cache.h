@@ -47,7 +47,6 @@ struct cache *cache_new_plain(size_t bytes);
 void cache_free(struct cache *c);
 void cache_clear(struct cache *c); /* empty, all counts 0 */
 size_t cache_bytes(const struct cache *c);
-size_t cache_sets(const struct cache *c);
 size_t cache_set(const struct cache *c, uint64_t line); /* that keeps line number address / 128 */
 
 /* One sector: `sector` is its address / 32, bit i of `bytes` its byte i. Did it hit? */

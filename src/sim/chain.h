@@ -52,7 +52,6 @@ enum chain_part {
         CHAIN_PARTS_COUNT
 };
 const char *chain_part_name(enum chain_part p); /* "shared" */
-const char *chain_part_what(enum chain_part p);
 
 /* One phase, summed over all warps that ran it. */
 struct chain_phase {

@@ -27,15 +27,6 @@ const char *hazard_kind_what(enum hazard_kind k)
     return (unsigned)k < HAZARD_KIND_COUNT ? kinds[k].what : "?";
 }
 
-const char *hazard_act_name(enum hazard_act a)
-{
-    static const char *const names[] = {
-        [HAZARD_READ] = "read",          [HAZARD_WRITE] = "write",   [HAZARD_STRONG_READ] = "read",
-        [HAZARD_STRONG_WRITE] = "write", [HAZARD_ATOMIC] = "atomic", [HAZARD_COPY] = "copy",
-    };
-    return (unsigned)a < HAZARD_ACTS ? names[a] : "?";
-}
-
 /* ---- a launch ---- */
 
 struct hazards *hazards_new(const struct hazard_options *o)

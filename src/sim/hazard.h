@@ -83,7 +83,6 @@ enum hazard_act {
     HAZARD_COPY,         /* cp.async: writes shared memory between its issue and the wait */
     HAZARD_ACTS
 };
-const char *hazard_act_name(enum hazard_act a); /* "read" "write" "read" "write" "atomic" "copy" */
 
 enum hazard_scope { HAZARD_SCOPE_CTA, HAZARD_SCOPE_GPU }; /* .gpu, .sys and .cluster are GPU */
 

@@ -276,12 +276,3 @@ const struct isa_row *isa_find(int nparts, const char *const *parts, uint32_t *f
     return NULL;
 }
 
-const char *isa_op_name(enum sim_op op)
-{
-    static const char *const names[OP_COUNT] = {
-#define X(name) [OP_##name] = #name,
-        SIM_LANE_OPS(X) SIM_WARP_OPS(X) SIM_CONTROL_OPS(X)
-#undef X
-    };
-    return op < OP_COUNT && names[op] ? names[op] : "?";
-}

@@ -137,6 +137,5 @@ struct isa_row {
 /* The row of an opcode's words ("fma" "rn" "f32"), and its flags. NULL: no such row, or a modifier that it does
  * not take. */
 const struct isa_row *isa_find(int nparts, const char *const *parts, uint32_t *flags);
-const char *isa_op_name(enum sim_op op);
 
 #endif

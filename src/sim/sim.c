@@ -47,19 +47,9 @@ const char *sim_pipe_name(enum sim_pipe p)
     return pipes[p].name;
 }
 
-const char *sim_pipe_what(enum sim_pipe p)
-{
-    return pipes[p].what;
-}
-
 const char *sim_count_name(int count)
 {
     return counts[count].name;
-}
-
-const char *sim_count_what(int count)
-{
-    return counts[count].what;
 }
 
 void sim_counts_add(struct sim_counts *to, const struct sim_counts *from)

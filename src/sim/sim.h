@@ -65,7 +65,6 @@ enum sim_pipe {
         SIM_PIPE_COUNT
 };
 const char *sim_pipe_name(enum sim_pipe p);
-const char *sim_pipe_what(enum sim_pipe p);
 
 /* A line of a source file as `.loc` names it; file 0: unknown. Borrowed from the program. */
 struct sim_place {
@@ -226,7 +225,6 @@ enum {
         SIM_COUNT_COUNT
 };
 const char *sim_count_name(int count); /* "smem_wavefronts" */
-const char *sim_count_what(int count);
 static inline uint64_t sim_count_get(const struct sim_counts *c, int count)
 {
     return ((const uint64_t *)(const void *)c)[count];

@@ -27,14 +27,7 @@ struct sim_step;
  *   turns    one instruction each, ascending
  *   seed     drawn for each step from the seed
  *   against  the one that is furthest ahead goes on: who lags behind comes last, as late as barriers allow */
-#define SIM_ORDERS(X) X(TURNS, "turns") X(SEED, "seed") X(AGAINST, "against")
-enum sim_order {
-#define X(id, name) SIM_ORDER_##id,
-    SIM_ORDERS(X)
-#undef X
-        SIM_ORDER_COUNT
-};
-const char *sim_order_name(enum sim_order o);
+enum sim_order { SIM_ORDER_TURNS, SIM_ORDER_SEED, SIM_ORDER_AGAINST, SIM_ORDER_COUNT };
 
 /* A register holds a value that the source has a name for: value number `name`, as register "%f12". */
 struct sim_naming {

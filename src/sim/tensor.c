@@ -33,11 +33,6 @@ bool tensor_type_parse(const char *name, enum tensor_type *t)
     return false;
 }
 
-const char *tensor_type_name(enum tensor_type t)
-{
-    return types[t].name;
-}
-
 /* A letter and a number from 1 to 64. */
 static const char *parse_side(const char *p, char letter, int *out)
 {

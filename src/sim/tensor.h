@@ -60,7 +60,6 @@ struct tensor_mma {
 
 /* "f16", ".bf16", "tf32" ... as PTX spells it. False: no type of tensor instructions that we know. */
 bool tensor_type_parse(const char *name, enum tensor_type *t);
-const char *tensor_type_name(enum tensor_type t);
 /* "m16n8k16", ".m16n8k16". False: not of that form, or larger than 64 in any direction. */
 bool tensor_shape_parse(const char *name, int *m, int *n, int *k);
 

@@ -24,16 +24,6 @@
 #define MOMENTS_BYTES (128ull << 20)
 #define TURNS_IN_ROW  UINT8_MAX
 
-const char *sim_order_name(enum sim_order o)
-{
-    static const char *const names[] = {
-#define X(id, name) name,
-        SIM_ORDERS(X)
-#undef X
-    };
-    return names[o];
-}
-
 /* ---- Begin and end ---- */
 
 struct gather {

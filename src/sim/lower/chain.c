@@ -49,16 +49,6 @@ const char *chain_part_name(enum chain_part p)
     return names[p];
 }
 
-const char *chain_part_what(enum chain_part p)
-{
-    static const char *const whats[] = {
-#define X(name, what) what,
-        CHAIN_PARTS(X)
-#undef X
-    };
-    return whats[p];
-}
-
 /* A way through a piece: how long, and what of it is what. `last`: what it waited for at its end. */
 struct way {
     double length;

@@ -11,11 +11,6 @@ void flow_line(struct flow *f)
     f->y += f->roomy ? 2 : 1;
 }
 
-int flow_room(const struct flow *f)
-{
-    return f->y < f->r.h ? f->r.w - f->x : 0;
-}
-
 void flow_item(struct flow *f, const char *label, enum role role, const char *fmt, ...)
 {
     struct str s = {0};

@@ -19,7 +19,4 @@ void flow_item(struct flow *f, const char *label, enum role role, const char *fm
     __attribute__((format(printf, 4, 5)));
 /* Begins a new line unless the current one is empty. */
 void flow_line(struct flow *f);
-/* Columns left on this line. */
-int flow_room(const struct flow *f);
-
 #endif

@@ -210,11 +210,6 @@ int debug_view_pictures(void)
     return (int)(sizeof pictures / sizeof *pictures);
 }
 
-const char *debug_view_picture(int i)
-{
-    return pictures[i].title;
-}
-
 /* What stopped it is said above every picture; the rest of the rectangle. */
 static struct rect draw_why(const struct debugger *d, struct canvas *c, struct rect r)
 {

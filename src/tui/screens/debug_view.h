@@ -12,7 +12,6 @@
 void debug_view_draw(const struct debugger *d, struct codeview *code, struct canvas *c,
                      struct rect r, int picture, bool marks, bool bare);
 int debug_view_pictures(void);         /* how many there are */
-const char *debug_view_picture(int i); /* its title */
 /* The line of the kernel's text where the focus stands, from 1; 0: unknown, or it has ended. */
 int debug_view_line(const struct debugger *d);
 /* Everything of the stop as text, for `x`. */
