@@ -10,6 +10,7 @@
  * @dtypes    f16 bf16 f32
  * @param     BR 64 [1..1024]   query rows per tile; best a multiple of 64
  * @param     BC 192 [1..4096]  key rows per tile; best a multiple of 6, in 16 bits of 96
+ * @param     LEND 1 [0..1]     a thread without a tile gets half of the queries of one under way
  * @grid      ceil(Sq/BR) H B
  * @traffic   read B*H*(Sq*D*T+tiles(BR,BC)*2*BC*D*T) write B*H*Sq*D*T
  *
@@ -30,9 +31,52 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "attn_cpu.h"
 
+/* Who lends queries: the launch, and what it has given. */
+struct lender {
+    struct tiled_lender base; /* first: hand() gets its address */
+    const struct cpu_launch *l;
+};
+
+struct lent {
+    const struct cpu_launch *l;
+    struct tiled_rest rest;
+};
+
+static struct lender lender_of(const struct cpu_launch *l);
+
+static void run_lent(void *ctx, int64_t block, int thread)
+{
+    struct lent *x = ctx;
+    struct tiled_job *j = &x->rest.job;
+    struct lender lender = lender_of(x->l);
+    (void)block;
+    j->lender = &lender.base;
+    j->scratch = x->l->host->scratch(x->l, thread, x->l->simd->tiled_scratch(j));
+    x->l->simd->tiled_rest(&x->rest);
+}
+
+static int find_idle(struct tiled_lender *lender)
+{
+    const struct cpu_launch *l = ((struct lender *)lender)->l;
+    return l->host->idle(l);
+}
+
+static void hand_over(struct tiled_lender *lender, int thread, const struct tiled_rest *r)
+{
+    const struct cpu_launch *l = ((struct lender *)lender)->l;
+    const struct lent x = {l, *r};
+    l->host->hand(l, thread, run_lent, &x, sizeof x);
+}
+
+static struct lender lender_of(const struct cpu_launch *l)
+{
+    return (struct lender){{find_idle, hand_over}, l};
+}
+
 static void tile_block(const struct block *blk)
 {
     const struct AttnArgs *a = blk->a;
+    struct lender lender = lender_of(blk->l);
     const enum dtype t = blk->l->dtype;
     const int64_t BR = cpu_param(blk->l, "BR");
     const int64_t i0 = blk->x * BR;
@@ -47,7 +91,8 @@ static void tile_block(const struct block *blk)
         .k_stride = a->k_stride[2],
         .v_stride = a->v_stride[2],
         .o_stride = a->o_stride[2],
-        .rows = BR < a->Sq - i0 ? BR : a->Sq - i0,
+        .rows = min64(BR, a->Sq - i0),
+        .room = min64(BR, a->Sq),
         .D = a->D,
         .BC = cpu_param(blk->l, "BC"),
         .first_end = a->causal ? i0 + a->Sk - a->Sq + 1 : a->Sk,
@@ -55,6 +100,7 @@ static void tile_block(const struct block *blk)
         .Sk = a->Sk,
         .scale = a->scale,
         .dtype = t,
+        .lender = cpu_param(blk->l, "LEND") ? &lender.base : NULL,
     };
     j.scratch = shared_bytes(blk, blk->simd->tiled_scratch(&j));
     blk->simd->tiled(&j);
@@ -75,5 +121,6 @@ void attn_cpu_tiled(const struct AttnArgs *a, const struct cpu_launch *l)
 {
     const int64_t nx = ceil_div(a->Sq, cpu_param(l, "BR"));
     struct grid_ctx g = {a, l, tile_block, nx};
-    l->host->run(l, nx * a->H * a->B, run_tile, &g);
+    const bool lend = cpu_param(l, "LEND") != 0;
+    (lend ? l->host->run_lending : l->host->run)(l, nx * a->H * a->B, run_tile, &g);
 }

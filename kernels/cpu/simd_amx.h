@@ -388,7 +388,8 @@ INLINE void AMX(parts_exp)(int parts, const struct lanes *x, const struct kv_til
     {                                                                                         \
         AMX(groups_output)(parts, x, t, (n + GROUP - 1) / GROUP, D, p);                       \
     }                                                                                         \
-    static const struct engine AMX(name) = {.pack = pack_,                                    \
+    static const struct engine AMX(name) = {.unit = GROUP / LANES,                            \
+                                            .pack = pack_,                                    \
                                             .load = load_,                                    \
                                             .scores = AMX(name##_scores),                     \
                                             .exp = AMX(name##_exp),                           \
@@ -446,15 +447,31 @@ static double AMX(peak_tiles)(int64_t rounds)
 
 /* In bf16 and f16 where tiles divide D and the keys. Else in floats: processors with the unit take four times as long for
  * an instruction on pairs as for one on floats. */
+static const struct engine *AMX(engine_of)(const struct tiled_job *j)
+{
+    return j->dtype == DTYPE_F32 || j->D % GROUP || j->BC % GROUP ? &in_floats
+           : j->dtype == DTYPE_BF16                               ? &AMX(in_tiles)
+                                                                  : &AMX(in_tiles_f16);
+}
+
 static void AMX(tiled)(const struct tiled_job *j)
 {
-    if (j->dtype == DTYPE_F32 || j->D % GROUP || j->BC % GROUP) {
-        tiled(j);
-        return;
-    }
-    AMX(amx_begin)();
-    tiled_by(j->dtype == DTYPE_BF16 ? &AMX(in_tiles) : &AMX(in_tiles_f16), j);
-    AMX(amx_end)();
+    const struct engine *e = AMX(engine_of)(j);
+    if (e != &in_floats)
+        AMX(amx_begin)();
+    tiled_by(e, j);
+    if (e != &in_floats)
+        AMX(amx_end)();
+}
+
+static void AMX(tiled_rest)(const struct tiled_rest *r)
+{
+    const struct engine *e = AMX(engine_of)(&r->job);
+    if (e != &in_floats)
+        AMX(amx_begin)();
+    rest_by(e, r);
+    if (e != &in_floats)
+        AMX(amx_end)();
 }
 
 ISA_END

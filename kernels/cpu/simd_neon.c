@@ -22,6 +22,7 @@ const struct cpu_simd cpu_simd_neon = {
     .from_float = math_from_float,
     .tiled_scratch = tiled_scratch,
     .tiled = tiled,
+    .tiled_rest = tiled_rest,
     .decode_scratch = decode_scratch,
     .decode = decode,
     .fma_burst = peak_fma,

@@ -300,7 +300,8 @@ static void pairs_output(struct lanes *x, const struct kv_tile *t, int64_t n, in
     }
 }
 
-static const struct engine in_pairs = {.pack = pairs_pack,
+static const struct engine in_pairs = {.unit = 1,
+                                       .pack = pairs_pack,
                                        .load = pairs_load,
                                        .scores = pairs_scores,
                                        .exp = pairs_exp,
@@ -323,9 +324,19 @@ static double peak_pairs(int64_t rounds)
 }
 
 /* In bf16 pairs; anything else, and an odd D, in floats. */
+static const struct engine *pairs_or_floats(const struct tiled_job *j)
+{
+    return j->dtype == DTYPE_BF16 && j->D % 2 == 0 ? &in_pairs : &in_floats;
+}
+
 static void tiled_pairs(const struct tiled_job *j)
 {
-    tiled_by(j->dtype == DTYPE_BF16 && j->D % 2 == 0 ? &in_pairs : &in_floats, j);
+    tiled_by(pairs_or_floats(j), j);
+}
+
+static void tiled_rest_pairs(const struct tiled_rest *r)
+{
+    rest_by(pairs_or_floats(&r->job), r);
 }
 
 ISA_END

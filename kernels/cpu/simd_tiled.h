@@ -208,9 +208,10 @@ struct lanes {
     float *ref;   /* [NR] what is subtracted from the scores */
     float *l;     /* [NR] sum of 2^(s - ref) */
     int32_t *end; /* [NR] keys that the lane's query sees */
-    int64_t rows; /* lanes in use */
-    int nv;       /* vectors in use */
-    float scale;  /* that Q^T does not hold yet */
+    int64_t row, rows; /* of the tile: the first lane's; lanes in use */
+    int64_t least_end, most_end; /* keys that the first and the last lane see, of the whole block */
+    int nv;                      /* vectors in use */
+    float scale;                 /* that Q^T does not hold yet */
 };
 
 /* A K/V tile as the products want it; here floats. */
@@ -227,6 +228,7 @@ struct tile_buffers;
 
 /* Who does the two products. What the online softmax around them does is the same for all. */
 struct engine {
+    int unit; /* vectors of queries that it takes at once: a block is divided between such */
     /* Fills qt from the queries from `row` on; scale is set. */
     void (*pack)(struct lanes *x, const struct tiled_job *j, int64_t row, float *buf);
     /* Keys [first, end), BC at most. */
@@ -292,23 +294,36 @@ static void tile_output(struct lanes *x, const struct kv_tile *t, int64_t n, int
 }
 
 /* Raises ref to the maximum over n keys, of those that each lane sees, and rescales what was summed
- * under the old one. Leaves ref finite: a lane without a key gets 0. */
+ * under the old one, of the lanes whose sum is too large: a query's result has nothing of its neighbours'. Leaves ref finite: a
+ * lane without a key gets 0. */
 static void raise_ref(const struct engine *e, struct lanes *x, const struct kv_tile *t, int64_t n,
-                      int64_t D, float *p)
+                      int64_t D, float *p, const float *sum)
 {
     e->scores(x, t, n, D, p);
     for (int c = 0; c < x->nv * LANES; c += LANES) {
+        const vi fits = vload(sum + c) <= SUM_LIMIT;
         vf old = vload(x->ref + c), best = old;
         vi end = *(const vi *)(x->end + c);
         for (int64_t i = 0; i < n; i++)
             best = vmax(best, vselect(end > (int32_t)(t->first + i), vload(p + i * NR + c), old));
         best = vselect(best == -INFINITY, (vf){0}, best);
-        vf alpha = vexp2(old - best);
+        best = vselect(fits, old, best);
+        vf alpha = vselect(fits, vsplat(1), vexp2(old - best));
         vstore(x->ref + c, best);
         vstore(x->l + c, vload(x->l + c) * alpha);
         for (int64_t d = 0; d < D; d++)
             vstore(x->ot + d * NR + c, vload(x->ot + d * NR + c) * alpha);
     }
+}
+
+/* The first ref, of all lanes. */
+static void guess_ref(const struct engine *e, struct lanes *x, const struct kv_tile *t, int64_t n,
+                      int64_t D, float *p)
+{
+    float none_fits[NR] __attribute__((aligned(64)));
+    for (int c = 0; c < NR; c++)
+        none_fits[c] = INFINITY;
+    raise_ref(e, x, t, n, D, p, none_fits);
 }
 
 static bool sums_too_large(const struct lanes *x, const float *sum)
@@ -330,7 +345,7 @@ static void tile_step(const struct engine *e, const struct tiled_job *j, struct 
                       const struct kv_tile *t, int64_t n, float *p)
 {
     float sum[NR] __attribute__((aligned(64)));
-    const bool edge = t->first + n > x->end[0];
+    const bool edge = t->first + n > x->least_end;
     const int64_t D = j->D;
     enter(j, TILED_SCORES);
     if (j->watch)
@@ -341,9 +356,9 @@ static void tile_step(const struct engine *e, const struct tiled_job *j, struct 
         e->exp(x, t, n, D, edge, p, sum);
         if (again || !sums_too_large(x, sum))
             break;
-        raise_ref(e, x, t, n, D, p);
+        raise_ref(e, x, t, n, D, p, sum);
     }
-    for (int c = 0; c < NR; c++)
+    for (int c = 0; c < x->nv * LANES; c++)
         x->l[c] += sum[c];
     enter(j, TILED_OUTPUT);
     e->output(x, t, n, D, p);
@@ -370,7 +385,7 @@ static float *take(struct scratch *s, int64_t floats)
 }
 
 struct tile_buffers {
-    struct lanes *lanes;
+    struct lanes *lanes; /* [blocks][PANEL]: a block that is divided has a part for each first vector */
     float *p, *k, *v, *rows;
 };
 
@@ -383,14 +398,16 @@ static void take_lanes(struct scratch *s, int64_t D, struct lanes *x)
     x->end = (int32_t *)(void *)take(s, NR);
 }
 
-static size_t split_scratch(const struct tiled_job *j, float *base, struct tile_buffers *out)
+/* As large for every tile of a launch, so that what a thread has lent lies where nothing else will. */
+static size_t split_scratch(const struct tiled_job *j, float *base, bool lanes,
+                            struct tile_buffers *out)
 {
     struct scratch s = {.at = base};
     struct lanes counted;
-    const int64_t blocks = (j->rows + NR - 1) / NR;
-    out->lanes = (struct lanes *)(void *)take(&s, blocks * (int64_t)(sizeof counted / 4));
+    const int64_t blocks = (j->room + NR - 1) / NR;
+    out->lanes = (struct lanes *)(void *)take(&s, blocks * PANEL * (int64_t)(sizeof counted / 4));
     for (int64_t b = 0; b < blocks; b++)
-        take_lanes(&s, j->D, base ? &out->lanes[b] : &counted);
+        take_lanes(&s, j->D, lanes ? &out->lanes[b * PANEL] : &counted);
     out->p = take(&s, j->BC * NR);
     out->k = take(&s, j->BC * j->D);
     out->v = take(&s, j->BC * j->D);
@@ -401,7 +418,7 @@ static size_t split_scratch(const struct tiled_job *j, float *base, struct tile_
 static size_t tiled_scratch(const struct tiled_job *j)
 {
     struct tile_buffers none;
-    return split_scratch(j, NULL, &none);
+    return split_scratch(j, NULL, false, &none);
 }
 
 /* `n` rows of a tensor from row `first` on, as floats: in place when it is f32, else converted into
@@ -460,7 +477,10 @@ static void tile_pack(struct lanes *x, const struct tiled_job *j, int64_t row, f
 static void lanes_load(const struct engine *e, struct lanes *x, const struct tiled_job *j,
                        int64_t row, float *buf)
 {
+    x->row = row;
     x->rows = least(NR, j->rows - row);
+    x->least_end = row_end(j, row);
+    x->most_end = row_end(j, row + x->rows - 1);
     x->nv = (int)((x->rows + LANES - 1) / LANES);
     memset(x->ot, 0, (size_t)(j->D * NR) * sizeof(float));
     for (int c = 0; c < NR; c++) {
@@ -474,14 +494,15 @@ static void lanes_load(const struct engine *e, struct lanes *x, const struct til
 }
 
 /* O = O^T / l, transposed back. A row without a key has l = 0 and gives 0. */
-static void lanes_store(struct lanes *x, const struct tiled_job *j, int64_t row, float *buf)
+static void lanes_store(struct lanes *x, const struct tiled_job *j, float *buf)
 {
-    for (int c = 0; c < NR; c++)
+    const int64_t row = x->row;
+    for (int c = 0; c < x->nv * LANES; c++)
         x->ref[c] = x->end[c] > 0 ? x->ref[c] : -INFINITY;
     if (j->lse)
         for (int64_t c = 0; c < x->rows; c++)
             j->lse[row + c] = (float)((x->ref[c] + log2((double)x->l[c])) * LN2);
-    for (int c = 0; c < NR; c += LANES) {
+    for (int c = 0; c < x->nv * LANES; c += LANES) {
         vi keys = *(const vi *)(x->end + c) > 0;
         vstore(x->l + c, vselect(keys, 1 / vload(x->l + c), (vf){0}));
     }
@@ -504,54 +525,130 @@ static struct kv_tile tile_load(const struct tiled_job *j, const struct tile_buf
     return t;
 }
 
-static const struct engine in_floats = {.pack = tile_pack,
+static const struct engine in_floats = {.unit = 1,
+                                        .pack = tile_pack,
                                         .load = tile_load,
                                         .scores = tile_scores,
                                         .exp = tile_exp,
                                         .output = tile_output};
 
-/* K/V tiles outside, lane blocks inside: a tile that was converted or has just come into L2 serves
- * all of them. The first of them asks for what comes next: V, the next K, in the end O's rows, which will be written. */
-static void tiled_by(const struct engine *e, const struct tiled_job *j)
+/* ---- a tile, or what is left of one ---- */
+
+/* Lane blocks x, x + PANEL, ..., `n` of them, which have met the keys before `next`. */
+struct rest {
+    struct lanes *x;
+    int64_t n, next;
+};
+
+/* What is left of so little is done before another thread has it. */
+#define LEND_FLOPS 2e6
+
+/* Leaves half of the blocks to the result, or of one block half of the vectors, of which it has more than e->unit. */
+static struct rest halve(const struct engine *e, struct rest *mine)
 {
-    struct tile_buffers b;
-    split_scratch(j, j->scratch, &b);
-    enter(j, TILED_PACK);
-    struct ahead queries = rows_ahead(j->dtype, j->q, j->q_stride, 0, j->rows, j->D);
-    ask_for(&queries, j->rows);
-    for (int64_t row = 0; row < j->rows; row += NR)
-        lanes_load(e, &b.lanes[row / NR], j, row, b.rows);
+    struct lanes *x = mine->x;
+    const int keep = (x->nv + 2 * e->unit - 1) / (2 * e->unit) * e->unit;
+    if (mine->n > 1) {
+        const int64_t n = (mine->n + 1) / 2;
+        const struct rest other = {x + n * PANEL, mine->n - n, mine->next};
+        mine->n = n;
+        return other;
+    }
+    struct lanes *half = x + keep;
+    const int64_t c = keep * LANES;
+    *half = *x;
+    half->qt += c, half->ot += c, half->ref += c, half->l += c, half->end += c;
+    half->row += c, half->rows -= c, half->nv -= keep;
+    x->rows = c, x->nv = keep;
+    return (struct rest){half, 1, mine->next};
+}
+
+/* Hands half of the queries to a thread that has nothing to do, if there is one. A query is a lane, which knows nothing of the
+ * others: it meets the same keys in the same order wherever it is, so its result has the same bits. */
+static void lend(const struct engine *e, const struct tiled_job *j, struct rest *mine, int64_t end)
+{
+    int64_t vectors = 0;
+    for (int64_t i = 0; i < mine->n; i++)
+        vectors += mine->x[i * PANEL].nv;
+    if (vectors <= e->unit ||
+        4.0 * (double)(vectors * LANES) * (double)(end - mine->next) * (double)j->D < LEND_FLOPS)
+        return;
+    const int taker = j->lender->find(j->lender);
+    if (taker < 0)
+        return;
+    const struct rest other = halve(e, mine);
+    j->lender->hand(j->lender, taker,
+                    &(struct tiled_rest){.job = *j, .x = other.x, .n = other.n, .next = other.next});
+}
+
+/* The blocks' keys up to `end`, then their results. K/V tiles outside, lane blocks inside: a tile that was converted or has
+ * just come into L2 serves all of them. The first of them asks for what comes next: V, the next K, in the end O's rows, which
+ * will be written. */
+static void go_on(const struct engine *e, const struct tiled_job *j, const struct tile_buffers *b,
+                  struct rest r)
+{
     const int64_t end = row_end(j, j->rows - 1);
-    for (int64_t first = 0; first < end; first += j->BC) {
+    while (r.next < end) {
+        const int64_t first = r.next;
         enter(j, TILED_LOAD);
-        struct kv_tile t = e->load(j, &b, first, end);
+        struct kv_tile t = e->load(j, b, first, end);
         const int64_t next = first + t.n, more = least(j->BC, end - next);
-        const bool copied = t.v == b.v; /* then this tile's V was read already */
+        const bool copied = t.v == b->v; /* then this tile's V was read already */
         struct ahead ahead[2];
         ahead[0] = rows_ahead(j->dtype, j->v, j->v_stride, copied ? next : first,
                               copied ? more : t.n, j->D);
         ahead[1] = more > 0 ? rows_ahead(j->dtype, j->k, j->k_stride, next, more, j->D)
                             : rows_ahead(j->dtype, j->o, j->o_stride, 0, j->rows, j->D);
         t.ahead = ahead;
-        for (int64_t row = 0; row < j->rows; row += NR, t.ahead = NULL) {
-            struct lanes *x = &b.lanes[row / NR];
-            const int64_t seen = least(t.n, x->end[NR - 1] - first);
+        for (int64_t i = 0; i < r.n; i++, t.ahead = NULL) {
+            struct lanes *x = &r.x[i * PANEL];
+            const int64_t seen = least(t.n, x->most_end - first);
             if (seen <= 0)
                 continue;
             enter(j, TILED_EXP);
             if (first == 0)
-                raise_ref(e, x, &t, least(GUESS_KEYS, seen), j->D, b.p);
-            tile_step(e, j, x, &t, seen, b.p);
+                guess_ref(e, x, &t, least(GUESS_KEYS, seen), j->D, b->p);
+            tile_step(e, j, x, &t, seen, b->p);
         }
+        r.next = next;
+        if (j->lender)
+            lend(e, j, &r, end);
     }
     enter(j, TILED_STORE);
-    for (int64_t row = 0; row < j->rows; row += NR)
-        lanes_store(&b.lanes[row / NR], j, row, b.rows);
+    for (int64_t i = 0; i < r.n; i++)
+        lanes_store(&r.x[i * PANEL], j, b->rows);
+}
+
+static void tiled_by(const struct engine *e, const struct tiled_job *j)
+{
+    struct tile_buffers b;
+    struct rest r = {.n = (j->rows + NR - 1) / NR};
+    split_scratch(j, j->scratch, true, &b);
+    r.x = b.lanes;
+    enter(j, TILED_PACK);
+    struct ahead queries = rows_ahead(j->dtype, j->q, j->q_stride, 0, j->rows, j->D);
+    ask_for(&queries, j->rows);
+    for (int64_t i = 0; i < r.n; i++)
+        lanes_load(e, &r.x[i * PANEL], j, i * NR, b.rows);
+    go_on(e, j, &b, r);
+}
+
+/* The lanes stay where their first thread has them; the buffers are this thread's. */
+static void rest_by(const struct engine *e, const struct tiled_rest *rest)
+{
+    struct tile_buffers b;
+    split_scratch(&rest->job, rest->job.scratch, false, &b);
+    go_on(e, &rest->job, &b, (struct rest){rest->x, rest->n, rest->next});
 }
 
 static void tiled(const struct tiled_job *j)
 {
     tiled_by(&in_floats, j);
+}
+
+static void tiled_rest(const struct tiled_rest *r)
+{
+    rest_by(&in_floats, r);
 }
 
 ISA_END

@@ -8,6 +8,9 @@
  * Idle threads watch the ticket for SPIN_NS, so that a series of launches costs no system call,
  * and then sleep.
  *
+ * Where bodies lend, a thread that finds no block left takes a seat until the launch ends. A body that wants to hand something
+ * over holds the seat, writes down what is to be done, and counts it among the blocks that are not done.
+ *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "backend/pool.h"
 #include "backend/trace.h"
@@ -17,6 +20,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "backend/cpu_host.h"
 #include "base/clock.h"
@@ -24,7 +28,7 @@
 #include "base/procstate.h"
 #include "base/status.h"
 
-enum { BLOCK_BITS = 40, SPIN_NS = 30000, THREADS_MAX = 1024 };
+enum { BLOCK_BITS = 40, SPIN_NS = 30000, SEAT_NS = 2000000, THREADS_MAX = 1024 };
 #define BLOCK_MASK ((UINT64_C(1) << BLOCK_BITS) - 1)
 #define CLOSED     BLOCK_MASK /* as a block number: nothing to take yet */
 
@@ -34,8 +38,21 @@ struct scratch_buffer {
     char apart[64 - sizeof(void *) - sizeof(size_t)]; /* one cache line a thread */
 };
 
+enum seat_state { SEAT_EMPTY, SEAT_WAITS, SEAT_HELD, SEAT_HANDED };
+
+/* Where a thread waits for a part of another's block. */
+struct seat {
+    _Atomic int state;
+    pool_body *body;
+    _Alignas(64) unsigned char data[POOL_HAND_MAX];
+};
+
 struct pool {
     int threads; /* the caller's included */
+    int processors;
+    struct seat *seats;
+    _Atomic int waiting; /* seats that wait: none, as a rule, so that who lends looks at one word */
+    _Atomic bool lends;  /* this launch */
     pthread_t *ids;
     struct scratch_buffer *scratch;
     struct pool_stamps *stamps; /* NULL: nobody looks */
@@ -84,6 +101,23 @@ bool pool_float_left(struct pool *p)
     return atomic_load(&p->float_left) && atomic_exchange(&p->float_left, false);
 }
 
+/* A block, or a part of one. */
+static void run_one(struct pool *p, pool_body *body, void *ctx, int64_t block, int thread)
+{
+    body(ctx, block, thread);
+    look_at_mode(p);
+    if (atomic_fetch_sub(&p->left, 1) == 1 && atomic_load(&p->caller_sleeps)) {
+        pthread_mutex_lock(&p->lock);
+        pthread_cond_signal(&p->done);
+        pthread_mutex_unlock(&p->lock);
+    }
+}
+
+static bool nothing_new(struct pool *p, uint64_t launch)
+{
+    return atomic_load(&p->ticket) >> BLOCK_BITS == launch && !atomic_load(&p->stop);
+}
+
 /* Takes blocks of the current launch until none is left. */
 static void take_blocks(struct pool *p, int thread)
 {
@@ -103,20 +137,65 @@ static void take_blocks(struct pool *p, int thread)
             return;
         if (!atomic_compare_exchange_weak(&p->ticket, &t, t + 1))
             continue;
-        body(ctx, block, thread);
-        look_at_mode(p);
-        if (atomic_fetch_sub(&p->left, 1) == 1 && atomic_load(&p->caller_sleeps)) {
-            pthread_mutex_lock(&p->lock);
-            pthread_cond_signal(&p->done);
-            pthread_mutex_unlock(&p->lock);
-        }
+        run_one(p, body, ctx, block, thread);
         t = atomic_load(&p->ticket);
     }
 }
 
-static bool nothing_new(struct pool *p, uint64_t launch)
+/* ---- lending ---- */
+
+/* A thread may still sit there from the launch before, but this one has blocks left, and who lends will take one. */
+int pool_find_idle(struct pool *p)
 {
-    return atomic_load(&p->ticket) >> BLOCK_BITS == launch && !atomic_load(&p->stop);
+    if ((int64_t)(atomic_load(&p->ticket) & BLOCK_MASK) < atomic_load(&p->blocks))
+        return -1;
+    for (int i = 0; i < p->threads && atomic_load(&p->waiting) > 0; i++) {
+        int waits = SEAT_WAITS;
+        if (!atomic_compare_exchange_strong(&p->seats[i].state, &waits, SEAT_HELD))
+            continue;
+        atomic_fetch_sub(&p->waiting, 1);
+        return i;
+    }
+    return -1;
+}
+
+void pool_hand(struct pool *p, int idle, pool_body *body, const void *data, size_t bytes)
+{
+    struct seat *s = &p->seats[idle];
+    if (bytes > sizeof s->data)
+        fatal("pool_hand: %zu bytes", bytes);
+    s->body = body;
+    memcpy(s->data, data, bytes);
+    atomic_fetch_add(&p->left, 1); /* the block that hands it over is not done, so the launch is not either */
+    atomic_store(&s->state, SEAT_HANDED);
+}
+
+/* False: somebody holds it, who will hand something over. */
+static bool leave_seat(struct pool *p, struct seat *s)
+{
+    int waits = SEAT_WAITS;
+    if (!atomic_compare_exchange_strong(&s->state, &waits, SEAT_EMPTY))
+        return false;
+    atomic_fetch_sub(&p->waiting, 1);
+    return true;
+}
+
+/* Does what others hand over until the launch ends, or nobody has for a while. */
+static void wait_for_parts(struct pool *p, int thread, uint64_t launch)
+{
+    struct seat *s = &p->seats[thread];
+    for (;;) {
+        int64_t until = now_ns() + SEAT_NS;
+        atomic_store(&s->state, SEAT_WAITS);
+        atomic_fetch_add(&p->waiting, 1);
+        while (atomic_load(&s->state) != SEAT_HANDED) {
+            cpu_relax();
+            const bool over = atomic_load(&p->left) == 0 || !nothing_new(p, launch);
+            if ((over || now_ns() > until) && leave_seat(p, s))
+                return;
+        }
+        run_one(p, s->body, s->data, -1, thread);
+    }
 }
 
 /* Returns when a launch other than `launch` is current or the pool ends. */
@@ -147,6 +226,8 @@ static void *worker_main(void *arg)
             return NULL;
         launch = atomic_load(&w.pool->ticket) >> BLOCK_BITS;
         take_blocks(w.pool, w.thread);
+        if (atomic_load(&w.pool->lends))
+            wait_for_parts(w.pool, w.thread, launch);
     }
 }
 
@@ -155,11 +236,13 @@ struct pool *pool_new(int threads)
     struct pool *p = xcalloc(1, sizeof *p);
     fegetenv(&p->floats);
     p->float_mode = procstate_float_mode();
-    p->threads = threads > 0 ? threads : host_usable_cpus();
+    p->processors = host_usable_cpus();
+    p->threads = threads > 0 ? threads : p->processors;
     if (p->threads > THREADS_MAX)
         p->threads = THREADS_MAX;
     p->ids = xcalloc((size_t)p->threads, sizeof *p->ids);
     p->scratch = xcalloc((size_t)p->threads, sizeof *p->scratch);
+    p->seats = host_alloc((size_t)p->threads * sizeof *p->seats);
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->work, NULL);
     pthread_cond_init(&p->done, NULL);
@@ -191,6 +274,7 @@ void pool_free(struct pool *p)
     pthread_cond_destroy(&p->done);
     pthread_mutex_destroy(&p->lock);
     free(p->scratch);
+    free(p->seats);
     free(p->ids);
     free(p);
 }
@@ -261,7 +345,7 @@ static struct stamped begin_stamps(struct pool_stamps *s, int64_t blocks, pool_b
     return out;
 }
 
-void pool_run(struct pool *p, int64_t blocks, pool_body *body, void *ctx)
+static void run_blocks(struct pool *p, int64_t blocks, pool_body *body, void *ctx, bool lends)
 {
     struct stamped stamped;
     if (blocks <= 0)
@@ -286,10 +370,23 @@ void pool_run(struct pool *p, int64_t blocks, pool_body *body, void *ctx)
     atomic_store(&p->ctx, ctx);
     atomic_store(&p->blocks, blocks);
     atomic_store(&p->left, blocks);
+    atomic_store(&p->lends, lends);
     atomic_store(&p->ticket, launch << BLOCK_BITS);
     wake_sleepers(p);
     take_blocks(p, 0);
+    if (lends)
+        wait_for_parts(p, 0, launch);
     wait_until_done(p);
+}
+
+void pool_run(struct pool *p, int64_t blocks, pool_body *body, void *ctx)
+{
+    run_blocks(p, blocks, body, ctx, false);
+}
+
+void pool_run_lending(struct pool *p, int64_t blocks, pool_body *body, void *ctx)
+{
+    run_blocks(p, blocks, body, ctx, p->threads <= p->processors);
 }
 
 struct muster {

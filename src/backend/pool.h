@@ -24,6 +24,15 @@ bool pool_float_left(struct pool *p);
 typedef void pool_body(void *ctx, int64_t block, int thread);
 void pool_run(struct pool *p, int64_t blocks, pool_body *body, void *ctx);
 
+/* The same, where bodies may hand parts of what they do to threads that have found no block left: these wait until all blocks
+ * are done. More threads than processors do not wait. */
+void pool_run_lending(struct pool *p, int64_t blocks, pool_body *body, void *ctx);
+/* For a body: a thread that waits, held until it is handed something; -1: none does. */
+int pool_find_idle(struct pool *p);
+/* It runs body(data, -1, thread); `data` is copied. The launch ends after it. */
+enum { POOL_HAND_MAX = 384 };
+void pool_hand(struct pool *p, int idle, pool_body *body, const void *data, size_t bytes);
+
 /* Returns when every thread of the pool is awake, or soon: before a timed launch, whose time is not to
  * have their waking in it. */
 void pool_rouse(struct pool *p);

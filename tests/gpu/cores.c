@@ -552,6 +552,7 @@ static struct tiled_job make_tile(const struct machine *m, const struct job *j)
                           .Sk = j->S,
                           .scale = 0.125f,
                           .dtype = j->dtype};
+    t.room = t.rows;
     t.scratch = host_alloc(m->simd->tiled_scratch(&t));
     if (!t.scratch)
         fatal("cores: no memory");

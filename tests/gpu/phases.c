@@ -84,6 +84,7 @@ static void run_block(void *ctx, int64_t index, int thread)
                           .v_stride = g->D,
                           .o_stride = g->D,
                           .rows = g->BR < g->S - i0 ? g->BR : g->S - i0,
+                          .room = g->BR,
                           .D = g->D,
                           .BC = g->BC,
                           .first_end = g->S,

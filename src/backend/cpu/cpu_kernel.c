@@ -49,4 +49,25 @@ static int64_t param(const struct cpu_launch *l, const char *name)
     return l->params->v[i];
 }
 
-const struct cpu_host cpu_host = {.run = run, .scratch = scratch, .param = param};
+static void run_lending(const struct cpu_launch *l, int64_t blocks, cpu_block_fn *body, void *ctx)
+{
+    pool_run_lending(l->pool, blocks, body, ctx);
+}
+
+static int idle(const struct cpu_launch *l)
+{
+    return pool_find_idle(l->pool);
+}
+
+static void hand(const struct cpu_launch *l, int thread, cpu_block_fn *body, const void *data,
+                 size_t bytes)
+{
+    pool_hand(l->pool, thread, body, data, bytes);
+}
+
+const struct cpu_host cpu_host = {.run = run,
+                                  .scratch = scratch,
+                                  .param = param,
+                                  .run_lending = run_lending,
+                                  .idle = idle,
+                                  .hand = hand};

@@ -27,6 +27,12 @@ struct cpu_host {
     void *(*scratch)(const struct cpu_launch *l, int thread, size_t bytes);
     /* The value of a parameter; the descriptor must have it. */
     int64_t (*param)(const struct cpu_launch *l, const char *name);
+    /* As run, where a body may hand a part of what it does to a thread that has no block left: idle() finds one, which waits
+     * until hand() gives it body(data, -1, thread), with a copy of the data; -1: none. */
+    void (*run_lending)(const struct cpu_launch *l, int64_t blocks, cpu_block_fn *body, void *ctx);
+    int (*idle)(const struct cpu_launch *l);
+    void (*hand)(const struct cpu_launch *l, int thread, cpu_block_fn *body, const void *data,
+                 size_t bytes);
 };
 extern const struct cpu_host cpu_host; /* of this program; in cpu_kernel.c */
 

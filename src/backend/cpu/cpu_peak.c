@@ -86,7 +86,7 @@ static void working_peak(const struct cpu_simd *simd, float *buffer, struct peak
     enum { BOUTS = 40, ROWS = 64, KEYS = 512, D = 64, HEAD = KEYS * D };
     struct tiled_job job = {.q = buffer, .k = buffer, .v = buffer, .o = buffer + HEAD};
     job.q_stride = job.k_stride = job.v_stride = job.o_stride = D;
-    job.rows = ROWS, job.D = D, job.BC = 192;
+    job.rows = job.room = ROWS, job.D = D, job.BC = 192;
     job.first_end = job.Sk = KEYS;
     job.scale = 0.125f;
     job.dtype = DTYPE_F32;

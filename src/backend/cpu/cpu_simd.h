@@ -31,6 +31,14 @@ struct tiled_watch {
     void (*enter)(struct tiled_watch *w, enum tiled_phase phase);
 };
 
+struct tiled_rest;
+/* Threads that have nothing to do, to whom a tile under way may leave a part of its queries. */
+struct tiled_lender {
+    int (*find)(struct tiled_lender *l); /* one of them, which waits until hand(); -1: none */
+    /* Copied; the thread sets job.scratch to its own and gives it to cpu_simd.tiled_rest. */
+    void (*hand)(struct tiled_lender *l, int thread, const struct tiled_rest *r);
+};
+
 /* One query tile of one head for cpu_tiled, and the memory it may use. Sizes in elements. */
 struct tiled_job {
     const void *q, *k, *v; /* first element of this head (and, for q, of the tile's first row) */
@@ -38,6 +46,7 @@ struct tiled_job {
     float *lse;                                     /* of the tile's first row, or NULL */
     int64_t q_stride, k_stride, v_stride, o_stride; /* from row to row */
     int64_t rows;                                   /* queries in this tile */
+    int64_t room; /* of the launch's largest, for which memory is laid out */
     int64_t D, BC;                                  /* head dimension; keys per K/V tile */
     int64_t first_end; /* keys that the first query sees (may be <= 0) */
     int64_t end_step;  /* 1 when causal: each later query sees one key more; else 0 */
@@ -46,6 +55,14 @@ struct tiled_job {
     enum dtype dtype;
     float *scratch;            /* tiled_scratch() bytes, 64-byte aligned */
     struct tiled_watch *watch; /* NULL: nobody measures */
+    struct tiled_lender *lender; /* NULL: nobody waits */
+};
+
+/* Queries of a tile that another thread has begun, from key `next` on. */
+struct tiled_rest {
+    struct tiled_job job;
+    void *x; /* in that thread's scratch memory, until it is done */
+    int64_t n, next;
 };
 
 /* Packed query rows of the heads that share K and V, and the keys [first, end) of them, for decode_splitkv. Row r is
@@ -86,6 +103,7 @@ struct cpu_simd {
 
     size_t (*tiled_scratch)(const struct tiled_job *j); /* for any tile of `rows` rows or fewer */
     void (*tiled)(const struct tiled_job *j);
+    void (*tiled_rest)(const struct tiled_rest *r);
 
     size_t (*decode_scratch)(const struct decode_job *j);
     void (*decode)(const struct decode_job *j);
