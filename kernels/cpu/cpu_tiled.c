@@ -114,6 +114,7 @@ static void run_tile(void *ctx, int64_t index, int thread)
     const int64_t heads = (int64_t)g->a->H * g->a->B;
     if (g->a->causal)
         index = index % heads * g->nx + (g->nx - 1 - index / heads);
+    g->l->host->name_block(index);
     run_block(ctx, index, thread);
 }
 

@@ -44,6 +44,8 @@ enum seat_state { SEAT_EMPTY, SEAT_WAITS, SEAT_HELD, SEAT_HANDED };
 struct seat {
     _Atomic int state;
     pool_body *body;
+    int64_t block; /* whose part it is */
+    struct pool_stamps *stamps;
     _Alignas(64) unsigned char data[POOL_HAND_MAX];
 };
 
@@ -85,6 +87,14 @@ static void cpu_relax(void)
 #elif defined __aarch64__
     __asm__ volatile("yield");
 #endif
+}
+
+/* What the thread works on, for stamps. */
+static _Thread_local int64_t block_now;
+
+void pool_name_block(int64_t block)
+{
+    block_now = block;
 }
 
 /* A body that changes how its thread rounds would have others' bodies compute so. */
@@ -165,6 +175,8 @@ void pool_hand(struct pool *p, int idle, pool_body *body, const void *data, size
     if (bytes > sizeof s->data)
         fatal("pool_hand: %zu bytes", bytes);
     s->body = body;
+    s->block = block_now;
+    s->stamps = p->stamps && p->stamps->nlaunches == 1 ? p->stamps : NULL;
     memcpy(s->data, data, bytes);
     atomic_fetch_add(&p->left, 1); /* the block that hands it over is not done, so the launch is not either */
     atomic_store(&s->state, SEAT_HANDED);
@@ -180,21 +192,37 @@ static bool leave_seat(struct pool *p, struct seat *s)
     return true;
 }
 
+static void run_part(void *ctx, int64_t block, int thread)
+{
+    struct seat *s = ctx;
+    const int64_t begin = s->stamps ? ns_now() : 0;
+    block_now = s->block;
+    s->body(s->data, block, thread);
+    if (!s->stamps)
+        return;
+    const int64_t i = atomic_fetch_add(&s->stamps->nparts, 1);
+    if (i < s->stamps->parts_room)
+        s->stamps->parts[i] = (struct stamp){.begin_ns = begin,
+                                             .end_ns = ns_now(),
+                                             .row = thread,
+                                             .holds = (int32_t)s->block};
+}
+
 /* Does what others hand over until the launch ends, or nobody has for a while. */
 static void wait_for_parts(struct pool *p, int thread, uint64_t launch)
 {
     struct seat *s = &p->seats[thread];
     for (;;) {
-        int64_t until = now_ns() + SEAT_NS;
+        int64_t until = ns_now() + SEAT_NS;
         atomic_store(&s->state, SEAT_WAITS);
         atomic_fetch_add(&p->waiting, 1);
         while (atomic_load(&s->state) != SEAT_HANDED) {
             cpu_relax();
             const bool over = atomic_load(&p->left) == 0 || !nothing_new(p, launch);
-            if ((over || now_ns() > until) && leave_seat(p, s))
+            if ((over || ns_now() > until) && leave_seat(p, s))
                 return;
         }
-        run_one(p, s->body, s->data, -1, thread);
+        run_one(p, run_part, s, -1, thread);
     }
 }
 
@@ -321,14 +349,16 @@ struct stamped {
     pool_body *body;
     void *ctx;
     struct stamp *at;
-    int64_t room;
+    int64_t room, blocks;
 };
 
 static void stamped_body(void *ctx, int64_t block, int thread)
 {
     const struct stamped *s = ctx;
     const int64_t begin = ns_now();
+    block_now = block;
     s->body(s->ctx, block, thread);
+    block = block_now >= 0 && block_now < s->blocks ? block_now : block;
     if (block < s->room)
         s->at[block] = (struct stamp){.begin_ns = begin, .end_ns = ns_now(), .row = thread};
 }
@@ -338,7 +368,7 @@ static struct stamped begin_stamps(struct pool_stamps *s, int64_t blocks, pool_b
                                    void *ctx)
 {
     const int64_t used = s->count < s->room ? s->count : s->room;
-    const struct stamped out = {body, ctx, s->at + used, s->room - used};
+    const struct stamped out = {body, ctx, s->at + used, s->room - used, blocks};
     if (s->nlaunches < (int)(sizeof s->launches / sizeof *s->launches))
         s->launches[s->nlaunches++] = blocks;
     s->count += blocks;

@@ -38,13 +38,19 @@ void pool_hand(struct pool *p, int idle, pool_body *body, const void *data, size
 void pool_rouse(struct pool *p);
 
 /* Until the next call, or NULL: every block of every launch leaves a stamp, in the order of launches
- * and block numbers, while there is room; `count` goes on counting. */
+ * and block numbers, while there is room; `count` goes on counting. What blocks of the first launch handed over leaves one in
+ * `parts`, which holds the number of its block. */
 struct pool_stamps {
     struct stamp *at; /* borrowed */
     int64_t room, count;
     int64_t launches[16]; /* blocks of the first launches */
     int nlaunches;
+    struct stamp *parts; /* borrowed */
+    int64_t parts_room;
+    _Atomic int64_t nparts; /* may be more than there was room for */
 };
+/* For a body that takes blocks in another order: what its thread works on is block number `block` of the grid. */
+void pool_name_block(int64_t block);
 void pool_stamp(struct pool *p, struct pool_stamps *s);
 
 /* Scratch memory of one thread, at least `bytes`, 64-byte aligned; the "shared memory" of the

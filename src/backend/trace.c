@@ -9,6 +9,7 @@
 void block_trace_clear(struct block_trace *t)
 {
     free(t->stamps);
+    free(t->parts);
     free(t->note);
     *t = (struct block_trace){0};
 }
@@ -30,6 +31,18 @@ enum status block_trace_check(const char *kernel, int64_t blocks, struct err *er
                    (long long)blocks, TRACE_BLOCKS_MAX);
 }
 
+static json_t *parts_to_json(const struct block_trace *t, int64_t zero)
+{
+    json_t *list = t->nparts ? json_array() : NULL;
+    for (int64_t i = 0; i < t->nparts; i++) {
+        const struct stamp *s = &t->parts[i];
+        json_array_append_new(list, json_pack("[i, i, I, I]", (int)s->holds, (int)s->row,
+                                              (json_int_t)(s->begin_ns - zero),
+                                              (json_int_t)(s->end_ns - s->begin_ns)));
+    }
+    return list;
+}
+
 json_t *block_trace_to_json(const struct block_trace *t)
 {
     const int64_t n = block_trace_count(t);
@@ -48,8 +61,8 @@ json_t *block_trace_to_json(const struct block_trace *t)
         if (holds)
             json_array_append_new(holds, json_integer(s->holds));
     }
-    return json_pack("{s:s, s:i, s:i, s:I, s:o, s:o, s:o, s:o, s:s?, s:o*}", "unit", t->unit,
+    return json_pack("{s:s, s:i, s:i, s:I, s:o, s:o, s:o, s:o, s:s?, s:o*, s:o*}", "unit", t->unit,
                      "rows", t->rows, "lanes", t->lanes, "step_ns", (json_int_t)t->step_ns,
                      "blocks", blocks, "row", row, "begin_ns", begin, "ran_ns", ran, "note",
-                     t->note, "holds", holds);
+                     t->note, "holds", holds, "parts", parts_to_json(t, zero));
 }

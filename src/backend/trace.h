@@ -9,7 +9,7 @@
 #include "kernel/descriptor.h"
 
 /* One frame of the wire takes the stamps of so many blocks. */
-enum { TRACE_BLOCKS_MAX = 1 << 15 };
+enum { TRACE_BLOCKS_MAX = 1 << 15, TRACE_PARTS_MAX = 1 << 10 };
 
 struct stamp {
     int64_t begin_ns, end_ns;
@@ -24,6 +24,8 @@ struct block_trace {
     int npasses;                     /* launches */
     int64_t blocks[DESC_PASSES_MAX]; /* of each */
     struct stamp *stamps;            /* by pass and block number; owned */
+    struct stamp *parts; /* that blocks of the first pass handed over; `holds` is the block; owned */
+    int64_t nparts;
     char *note; /* where the traced code differs from the usual, or NULL; owned */
 };
 /* Told before every run of the kernel: from there on silence is the kernel's, before it is the compiler's. */
@@ -36,7 +38,8 @@ void block_trace_clear(struct block_trace *t);
 int64_t block_trace_count(const struct block_trace *t);
 /* ST_NO with a sentence when there are more blocks than a trace holds. */
 enum status block_trace_check(const char *kernel, int64_t blocks, struct err *err);
-/* unit, rows, lanes, step_ns, blocks (by pass), row, begin_ns (from the first), ran_ns, note; of GPUs holds. */
+/* unit, rows, lanes, step_ns, blocks (by pass), row, begin_ns (from the first), ran_ns, note; of GPUs holds; parts, where there
+ * are some: block, row, begin_ns, ran_ns of each. */
 json_t *block_trace_to_json(const struct block_trace *t);
 
 #endif

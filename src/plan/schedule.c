@@ -266,7 +266,7 @@ static void name_work(struct schedule *s, const struct kernel_desc *d, const str
     int64_t count[DESC_PASSES_MAX] = {0};
     struct sched_map maps[DESC_PASSES_MAX];
     for (int64_t i = 0; i < s->nblocks; i++)
-        count[s->blocks[i].pass]++;
+        count[s->blocks[i].pass] += !s->blocks[i].part;
     for (int i = 0; i < DESC_PASSES_MAX; i++) {
         const int64_t heads = shape->B * shape->H;
         maps[i] = sched_map(d, v, shape, i, count[i] % heads ? 0 : count[i] / heads);
@@ -360,7 +360,8 @@ struct sched_summary sched_summarise(const struct schedule *s)
         const double us = s->blocks[i].end_us - s->blocks[i].begin_us;
         if (s->blocks[i].pass != 0)
             continue;
-        sum.blocks++;
+        sum.blocks += !s->blocks[i].part;
+        sum.parts += s->blocks[i].part;
         total += us;
         longest = fmax(longest, us);
     }

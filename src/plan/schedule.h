@@ -29,6 +29,7 @@ struct sched_work {
 struct sched_block {
     int64_t index; /* in its pass, x fastest */
     int32_t pass, row, lane, wave;
+    bool part; /* of the block of that index, which another row has begun; of stamps */
     int32_t course; /* what it does when, of whoever knows it; -1: nobody */
     struct sched_work work;
     double begin_us, end_us; /* from the begin of the first block; of the model on its own scale */
@@ -60,6 +61,7 @@ struct sched_summary {
     double fill_pct;       /* of the slots' time, with blocks of the main pass */
     double tail_pct;  /* of the span: from the last wave's first idle slot to the end of the pass */
     double imbalance; /* longest block over the mean of its pass */
+    int64_t parts;    /* of blocks, which other rows have begun */
 };
 
 /* Query tiles, heads and splits of a grid, read off its x side and the parameters BR, BC, SPLITS. */

@@ -54,6 +54,34 @@ static bool read_block(const json_t *o, size_t i, int rows, struct sched_block *
     return true;
 }
 
+/* What blocks of the first pass, `blocks` of them, handed to other rows. */
+static bool read_parts(const json_t *parts, int64_t blocks, struct schedule *s)
+{
+    enum { PARTS_MAX = 1 << 12, LONG_NS = 1 << 30 };
+    const int64_t most = (int64_t)LONG_NS * 1000;
+    const size_t n = json_array_size(parts);
+    if (n > PARTS_MAX)
+        return false;
+    s->blocks = xrealloc(s->blocks, ((size_t)s->nblocks + n) * sizeof *s->blocks);
+    for (size_t i = 0; i < n; i++) {
+        const json_t *p = json_array_get(parts, i);
+        const int64_t block = whole(json_array_get(p, 0), 0, blocks - 1),
+                      row = whole(json_array_get(p, 1), 0, s->rows - 1),
+                      begin = whole(json_array_get(p, 2), 0, most),
+                      ran = whole(json_array_get(p, 3), 0, most);
+        if (block == INT_UNKNOWN || row == INT_UNKNOWN || begin == INT_UNKNOWN ||
+            ran == INT_UNKNOWN)
+            return false;
+        s->blocks[s->nblocks++] = (struct sched_block){.index = block,
+                                                       .row = (int32_t)row,
+                                                       .part = true,
+                                                       .course = -1,
+                                                       .begin_us = (double)begin * 1e-3,
+                                                       .end_us = (double)(begin + ran) * 1e-3};
+    }
+    return true;
+}
+
 static bool read_blocks(const json_t *o, struct schedule *s)
 {
     int64_t counts[DESC_PASSES_MAX];
@@ -71,7 +99,7 @@ static bool read_blocks(const json_t *o, struct schedule *s)
             if (!read_block(o, (size_t)s->nblocks, s->rows, &s->blocks[s->nblocks]))
                 return false;
         }
-    return true;
+    return read_parts(json_object_get(o, "parts"), counts[0], s);
 }
 
 /* Of several GPUs a block is a step, and what it worked on is known by whose keys it had. */
@@ -132,14 +160,15 @@ json_t *sched_blocks_json(const struct schedule *s)
         const double unit = model ? s->block_us : 1;
         json_array_append_new(
             list,
-            json_pack("{s:s, s:I, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o}",
+            json_pack("{s:s, s:I, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:b}",
                       "pass", s->passes[b->pass], "block", (json_int_t)b->index, "tile",
                       whole_or_null(b->work.tile), "head", whole_or_null(b->work.head), "split",
                       whole_or_null(b->work.split), "kv_tiles", whole_or_null(b->work.steps), "row",
                       (int)b->row, "lane", (int)b->lane, "wave", (int)b->wave, "begin_us",
                       time_or_null(!model, b->begin_us), "end_us", time_or_null(!model, b->end_us),
                       "begin_blocks", time_or_null(model, b->begin_us / unit), "end_blocks",
-                      time_or_null(model, b->end_us / unit), "course", whole_or_null(b->course)));
+                      time_or_null(model, b->end_us / unit), "course", whole_or_null(b->course), "part",
+                      b->part));
     }
     return list;
 }

@@ -158,6 +158,8 @@ unit_tests += %D%/test_ladder.t
 %C%_test_ladder_t_SOURCES = %D%/test_ladder.c
 unit_tests += %D%/test_pool.t
 %C%_test_pool_t_SOURCES = %D%/test_pool.c
+unit_tests += %D%/test_lend.t
+%C%_test_lend_t_SOURCES = %D%/test_lend.c
 unit_tests += %D%/test_cpu_kernels.t
 %C%_test_cpu_kernels_t_SOURCES = %D%/test_cpu_kernels.c %D%/cpu_cases.c %D%/cpu_cases.h
 # Tests of verbs and lessons, in a home of their own.

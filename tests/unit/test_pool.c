@@ -171,7 +171,96 @@ static void test_rounding(void)
     }
 }
 
+/* Blocks that hand parts over; whoever has done so must get no further block of the launch. */
+struct handing {
+    struct pool *pool;
+    _Atomic int handed, ran, on_caller, again, launch;
+    _Atomic int by[256]; /* launch in which the thread has handed something over */
+};
+
+struct handed_part {
+    struct handing *h;
+    int from, further;
+};
+
+static void hand_on(struct handing *h, int from, int further);
+
+static void part(void *ctx, int64_t block, int thread)
+{
+    struct handed_part p = *(struct handed_part *)ctx;
+    CU_ASSERT_EQUAL(block, -1);
+    atomic_fetch_add(&p.h->on_caller, thread == p.from);
+    if (p.further)
+        hand_on(p.h, thread, p.further - 1);
+    atomic_fetch_add(&p.h->ran, 1);
+}
+
+static void hand_on(struct handing *h, int from, int further)
+{
+    const int idle = pool_find_idle(h->pool);
+    if (idle < 0)
+        return;
+    const struct handed_part p = {h, from, further};
+    atomic_fetch_add(&h->handed, 1);
+    pool_hand(h->pool, idle, part, &p, sizeof p);
+}
+
+static void handing_body(void *ctx, int64_t block, int thread)
+{
+    struct handing *h = ctx;
+    (void)block;
+    atomic_fetch_add(&h->again, h->by[thread] == h->launch);
+    for (int i = 0; i < 300; i++) {
+        const int before = h->handed;
+        hand_on(h, thread, 2);
+        if (h->handed > before)
+            h->by[thread] = h->launch;
+    }
+}
+
+/* Launches follow each other at once, so that threads still sit there from the one before. */
+static void hand_in(int threads, struct handing *h)
+{
+    struct pool *p = pool_new(threads);
+    *h = (struct handing){.pool = p};
+    for (int i = 0; i < 3000 && (i < 300 || h->handed < 50); i++) {
+        atomic_fetch_add(&h->launch, 1);
+        pool_run_lending(p, 1 + i % 7, handing_body, h);
+        CU_ASSERT_EQUAL(h->ran, h->handed);
+    }
+    CU_ASSERT_EQUAL(h->on_caller, 0);
+    CU_ASSERT_EQUAL(h->again, 0);
+    pool_free(p);
+}
+
+static void test_parts(void)
+{
+    static struct handing h;
+    cpu_set_t set;
+    CU_ASSERT_EQUAL_FATAL(sched_getaffinity(0, sizeof set, &set), 0);
+    const int cpus = CPU_COUNT(&set);
+    for (int threads = 2; threads <= cpus && threads <= 8; threads *= 2) {
+        hand_in(threads, &h);
+        CU_ASSERT(h.handed > 0);
+    }
+    hand_in(1, &h);
+    CU_ASSERT_EQUAL(h.handed, 0);
+}
+
+/* They would wait for a processor that those who work have. */
+static void test_too_many_do_not_wait(void)
+{
+    static struct handing h;
+    cpu_set_t set;
+    CU_ASSERT_EQUAL_FATAL(sched_getaffinity(0, sizeof set, &set), 0);
+    CU_ASSERT_FATAL(CPU_COUNT(&set) < 256);
+    hand_in(CPU_COUNT(&set) + 1, &h);
+    CU_ASSERT_EQUAL(h.handed, 0);
+}
+
 static const struct tap_test tests[] = {
+    {"parts of blocks are run once, by threads that have none", test_parts},
+    {"more threads than processors do not wait for parts", test_too_many_do_not_wait},
     {"rounding that is left behind", test_rounding},
     {"every block runs once", test_every_block_once},
     {"many small launches", test_many_small_launches},

@@ -629,6 +629,11 @@ static enum status cpu_sample(struct backend *b, struct slot *s, int repeat, dou
     return st;
 }
 
+static int64_t parts_kept(const struct pool_stamps *s)
+{
+    return s->nparts < s->parts_room ? s->nparts : s->parts_room;
+}
+
 /* From the first block's begin to the last one's end. */
 static int64_t stamped_ns(const struct pool_stamps *s)
 {
@@ -638,19 +643,36 @@ static int64_t stamped_ns(const struct pool_stamps *s)
         begin = s->at[i].begin_ns < begin ? s->at[i].begin_ns : begin;
         end = s->at[i].end_ns > end ? s->at[i].end_ns : end;
     }
+    for (int64_t i = 0; i < parts_kept(s); i++)
+        end = s->parts[i].end_ns > end ? s->parts[i].end_ns : end;
     return n ? end - begin : 0;
 }
 
 static enum status stamp_run(struct backend *b, struct slot *s, const struct trace_watch *watch,
                              struct pool_stamps *out, struct err *err)
 {
-    out->count = 0;
+    out->count = out->nparts = 0;
     out->nlaunches = 0;
     watch->runs(watch->ctx);
+    pool_rouse(b->pool); /* as before a timed run */
     pool_stamp(b->pool, out);
     const enum status st = launch(b, s, 0, err);
     pool_stamp(b->pool, NULL);
     return st;
+}
+
+static struct pool_stamps stamps_new(void)
+{
+    struct pool_stamps s = {.room = TRACE_BLOCKS_MAX, .parts_room = TRACE_PARTS_MAX};
+    s.at = xcalloc(TRACE_BLOCKS_MAX, sizeof *s.at);
+    s.parts = xcalloc(TRACE_PARTS_MAX, sizeof *s.parts);
+    return s;
+}
+
+static void stamps_free(struct pool_stamps *s)
+{
+    free(s->at);
+    free(s->parts);
 }
 
 /* Of several runs the shortest: in a single one another program may have had a thread's core, and the
@@ -660,8 +682,7 @@ static enum status stamp_runs(struct backend *b, struct slot *s, const struct tr
 {
     enum { RUNS = 25 };
     const double enough = 0.3; /* seconds */
-    struct pool_stamps next = {.room = best->room,
-                               .at = xcalloc((size_t)best->room, sizeof *next.at)};
+    struct pool_stamps next = stamps_new();
     const double start = host_seconds();
     enum status st = stamp_run(b, s, watch, best, err);
     for (int i = 1; i < RUNS && st == ST_OK && host_seconds() - start < enough; i++) {
@@ -672,7 +693,7 @@ static enum status stamp_runs(struct backend *b, struct slot *s, const struct tr
         *best = next;
         next = was;
     }
-    free(next.at);
+    stamps_free(&next);
     return st;
 }
 
@@ -680,14 +701,15 @@ static enum status stamp_runs(struct backend *b, struct slot *s, const struct tr
 static enum status cpu_trace(struct backend *b, struct slot *s, const struct trace_watch *watch,
                              struct block_trace *out, struct err *err)
 {
-    struct pool_stamps stamps = {.room = TRACE_BLOCKS_MAX};
+    struct pool_stamps stamps = stamps_new();
     *out = (struct block_trace){.unit = "thread", .rows = pool_threads(b->pool), .lanes = 1};
-    stamps.at = xcalloc(TRACE_BLOCKS_MAX, sizeof *stamps.at);
     watch->runs(watch->ctx);
     enum status st = launch(b, s, 0, err);
     if (st == ST_OK)
         st = stamp_runs(b, s, watch, &stamps, err);
     out->stamps = stamps.at;
+    out->parts = stamps.parts;
+    out->nparts = parts_kept(&stamps);
     if (st != ST_OK)
         return st;
     if (!stamps.nlaunches)

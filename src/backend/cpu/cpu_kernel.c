@@ -70,4 +70,5 @@ const struct cpu_host cpu_host = {.run = run,
                                   .param = param,
                                   .run_lending = run_lending,
                                   .idle = idle,
-                                  .hand = hand};
+                                  .hand = hand,
+                                  .name_block = pool_name_block};

@@ -33,6 +33,8 @@ struct cpu_host {
     int (*idle)(const struct cpu_launch *l);
     void (*hand)(const struct cpu_launch *l, int thread, cpu_block_fn *body, const void *data,
                  size_t bytes);
+    /* For who takes blocks in another order: the thread works on block number `block` of the grid. */
+    void (*name_block)(int64_t block);
 };
 extern const struct cpu_host cpu_host; /* of this program; in cpu_kernel.c */
 
