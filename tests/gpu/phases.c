@@ -9,7 +9,8 @@
  * thread, so that both meet the same neighbours and the same clock: "of peak" is the rate of the former in the time on the clock
  * over that of the latter of all threads at once, "busy" the same while a thread ran: processor time, which leaves out what
  * others had of the cores. Then what the busy time went to, each phase in its fastest quarter, and `idle`, for which a thread
- * had no block or no core. K Q^T is done twice, once by itself, which is taken off again: `exp` is what the powers of 2 and
+ * had no block or no core. `unlent` is the time, over `us`, and the share of idle time of rounds in turn with those in which no
+ * thread hands queries of its tile to one that has none (LEND=0). K Q^T is done twice, once by itself, which is taken off again: `exp` is what the powers of 2 and
  * their sums add to it. (Looking at a thread's clock takes 0.3 us, which `load` and `exp` have in them.)
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
@@ -35,12 +36,14 @@ struct watched {
 };
 
 struct grid {
+    struct tiled_lender lender; /* first: hand() gets its address */
     const struct cpu_simd *simd;
     struct pool *pool;
     int64_t S, D, H, BR, BC;
     enum dtype dtype;
     char *q, *k, *v, *o;
     bool watches, bursts; /* of this round: are phases timed, do multiply-adds follow each block? */
+    bool lends;
     struct watched threads[THREADS_MAX];
 };
 
@@ -68,6 +71,38 @@ static void enter(struct tiled_watch *w, enum tiled_phase phase)
     x->now = phase;
 }
 
+struct part {
+    struct grid *g;
+    struct tiled_rest rest;
+};
+
+static void run_part(void *ctx, int64_t block, int thread)
+{
+    struct part *p = ctx;
+    struct watched *w = &p->g->threads[thread];
+    struct tiled_job *j = &p->rest.job;
+    (void)block;
+    j->scratch = pool_scratch(p->g->pool, thread, p->g->simd->tiled_scratch(j));
+    j->watch = p->g->watches ? &w->watch : NULL;
+    const double begin = w->since = processor_now();
+    w->now = TILED_PHASES;
+    p->g->simd->tiled_rest(&p->rest);
+    if (p->g->watches)
+        enter(&w->watch, TILED_PHASES);
+    w->busy += processor_now() - begin;
+}
+
+static int find_idle(struct tiled_lender *l)
+{
+    return pool_find_idle(((struct grid *)l)->pool);
+}
+
+static void hand_over(struct tiled_lender *l, int thread, const struct tiled_rest *r)
+{
+    const struct part p = {(struct grid *)l, *r};
+    pool_hand(((struct grid *)l)->pool, thread, run_part, &p, sizeof p);
+}
+
 static void run_block(void *ctx, int64_t index, int thread)
 {
     struct grid *g = ctx;
@@ -91,7 +126,8 @@ static void run_block(void *ctx, int64_t index, int thread)
                           .Sk = g->S,
                           .scale = 0.125f,
                           .dtype = g->dtype,
-                          .watch = g->watches ? &w->watch : NULL};
+                          .watch = g->watches ? &w->watch : NULL,
+                          .lender = g->lends ? &g->lender : NULL};
     j.scratch = pool_scratch(g->pool, thread, g->simd->tiled_scratch(&j));
     const double begin = w->since = processor_now();
     w->now = TILED_PHASES;
@@ -116,7 +152,7 @@ static size_t bytes_of(const struct grid *g)
     return (size_t)(g->S * g->D * g->H) * dtype_size(g->dtype);
 }
 
-enum look { PLAIN, WATCHED, BESIDE_BURSTS };
+enum look { PLAIN, UNLENT, WATCHED, BESIDE_BURSTS };
 
 static struct round run_once(struct grid *g, enum look look, bool cold)
 {
@@ -129,9 +165,10 @@ static struct round run_once(struct grid *g, enum look look, bool cold)
             g->threads[t].busy = g->threads[t].bursts = 0;
     g->watches = look == WATCHED;
     g->bursts = look == BESIDE_BURSTS;
+    g->lends = look != UNLENT && look != BESIDE_BURSTS;
     pool_rouse(g->pool);
     const double begin = seconds_now();
-    pool_run(g->pool, blocks_of(g), run_block, g);
+    (g->lends ? pool_run_lending : pool_run)(g->pool, blocks_of(g), run_block, g);
     r.wall = seconds_now() - begin;
     for (int t = 0; t < pool_threads(g->pool); t++) {
         r.busy += g->threads[t].busy;
@@ -162,7 +199,7 @@ static double quarter(const double *first, size_t step, int n)
 
 static void show(struct grid *g, int rounds, bool cold)
 {
-    static struct round plain[ROUNDS_MAX], watched[ROUNDS_MAX];
+    static struct round plain[ROUNDS_MAX], unlent[ROUNDS_MAX], watched[ROUNDS_MAX];
     static double shares[ROUNDS_MAX];
     const int n = pool_threads(g->pool);
     const size_t step = sizeof *plain;
@@ -170,6 +207,7 @@ static void show(struct grid *g, int rounds, bool cold)
     const double burst_flops = g->simd->fma_burst(1) * BURST * (double)blocks_of(g);
     for (int i = 0; i < rounds; i++) {
         plain[i] = run_once(g, PLAIN, cold);
+        unlent[i] = run_once(g, UNLENT, cold);
         watched[i] = run_once(g, WATCHED, cold);
         const struct round beside = run_once(g, BESIDE_BURSTS, cold);
         shares[i] = flops / beside.busy / (burst_flops / beside.bursts);
@@ -177,7 +215,9 @@ static void show(struct grid *g, int rounds, bool cold)
     qsort(shares, (size_t)rounds, sizeof *shares, by_value);
     const double share = shares[rounds / 2];
     const double wall = quarter(&plain->wall, step, rounds),
-                 busy = quarter(&plain->busy, step, rounds);
+                 busy = quarter(&plain->busy, step, rounds),
+                 wall_unlent = quarter(&unlent->wall, step, rounds),
+                 busy_unlent = quarter(&unlent->busy, step, rounds);
     const double each =
         flops / busy / share; /* multiply-adds that a thread manages while others do blocks */
     double s[TILED_PHASES];
@@ -187,10 +227,11 @@ static void show(struct grid *g, int rounds, bool cold)
            (long)g->D, dtype_name(g->dtype), (long)g->H, cold ? "cold" : "hot", (long)g->BR,
            (long)g->BC, wall * 1e6, flops / wall * 1e-9, 100 * share * busy / wall / n,
            100 * share);
-    printf(" %5.1f %5.1f %5.1f %5.1f %5.1f %5.1f | %5.1f | %4.0f %% %4.0f %%\n",
+    printf(" %5.1f %5.1f %5.1f %5.1f %5.1f %5.1f | %5.1f | %5.2f %5.1f | %4.0f %% %4.0f %%\n",
            100 * s[TILED_PACK] / busy, 100 * s[TILED_LOAD] / busy, 100 * s[TILED_SCORES] / busy,
            100 * (s[TILED_EXP] - s[TILED_SCORES]) / busy, 100 * s[TILED_OUTPUT] / busy,
-           100 * s[TILED_STORE] / busy, 100 * (1 - busy / wall / n),
+           100 * s[TILED_STORE] / busy, 100 * (1 - busy / wall / n), wall_unlent / wall,
+           100 * (1 - busy_unlent / wall_unlent / n),
            100 * flops / 2 / s[TILED_SCORES] / each, 100 * flops / 2 / s[TILED_OUTPUT] / each);
     fflush(stdout);
 }
@@ -253,12 +294,13 @@ int main(int argc, char **argv)
     if (threads < 1 || threads > THREADS_MAX || rounds < 1 || rounds > ROUNDS_MAX)
         fatal("phases: so many threads or rounds?");
     g.pool = pool_new(threads);
+    g.lender = (struct tiled_lender){find_idle, hand_over};
     for (int t = 0; t < THREADS_MAX; t++)
         g.threads[t].watch.enter = enter;
     printf("%s, %d threads\n     S    D type   H       BR  BC        us GFLOP/s of peak  busy |  "
            "pack  "
            "load  KQ^T   exp "
-           "V^TP^T store |  idle | KQ^T, V^TP^T of peak\n",
+           "V^TP^T store |  idle |  unlent, idle | KQ^T, V^TP^T of peak\n",
            g.simd->title, pool_threads(g.pool));
     for (; i < argc; i++)
         if (!measure(&g, argv[i], rounds))
