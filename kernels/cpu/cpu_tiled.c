@@ -5,12 +5,13 @@
  * @idea      Let a vector lane be a query. Then S^T = K Q^T and O^T = V^T P^T are the same small
  *            product, fed one scalar at a time from K and V as they lie in memory and in whole
  *            vectors from a buffer in L1; maximum, sum and rescale need no reduction across lanes;
- *            and the powers of 2 are taken while the scores are still in registers.
+ *            and the powers of 2 are taken while the scores are still in registers. As lanes know
+ *            nothing of each other, a thread that runs out of tiles takes half of another's queries.
  * @after     fa2
  * @dtypes    f16 bf16 f32
  * @param     BR 64 [1..1024]   query rows per tile; best a multiple of 64
  * @param     BC 192 [1..4096]  key rows per tile; best a multiple of 6, in 16 bits of 96
- * @param     LEND 1 [0..1]     a thread without a tile gets half of the queries of one under way
+ * @param     LEND 1 [0..1]     threads that run out of tiles get half of the queries of one under way
  * @grid      ceil(Sq/BR) H B
  * @traffic   read B*H*(Sq*D*T+tiles(BR,BC)*2*BC*D*T) write B*H*Sq*D*T
  *
@@ -23,6 +24,11 @@
  *   their own: simd_pairs.h (bf16, AVX512-BF16, 1.8 times the rate of floats on a Zen 4) and simd_amx.h
  *   (bf16 2.5 times, f16 1.1 to 1.6 times floats on a Xeon). This file only walks the grid. tests/gpu/phases.c
  *   times what a tile spends its time on.
+ * LEND: cores are never equally fast (neighbours, clocks, small cores), so the last tiles end at different times.
+ *   After each tile of keys a thread looks whether another waits; that one goes on with half of the queries, from
+ *   the same key on, in the memory where they are. Each query meets the same keys in the same order, whoever has
+ *   it, so the bits of the result depend neither on threads nor on their times. `timeline cpu_tiled backend=cpu`
+ *   shows it; LEND=0 is without.
  * Limits: fewer than 16 queries leave lanes empty, and one query tile keeps one core busy: decoding
  *   wants decode_splitkv. Large D (above some 500) no longer keeps Q^T and O^T in the cache.
  *   With many queries and AMX, BR=128 or 256 has K and V converted for twice or four times as many: a tenth

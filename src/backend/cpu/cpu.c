@@ -19,6 +19,7 @@
 #include "backend/spot.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/str.h"
 
 struct slot {
     struct slot *next;
@@ -697,6 +698,18 @@ static enum status stamp_runs(struct backend *b, struct slot *s, const struct tr
     return st;
 }
 
+static char *say_parts(int64_t n)
+{
+    struct str s = {0};
+    if (n == 0)
+        return NULL;
+    str_addf(&s,
+             "%lld time%s a thread without a block took over a part of another's, drawn with that "
+             "block's letter",
+             (long long)n, n == 1 ? "" : "s");
+    return str_take(&s);
+}
+
 /* A warm run first: what is drawn is the blocks, not the page faults. */
 static enum status cpu_trace(struct backend *b, struct slot *s, const struct trace_watch *watch,
                              struct block_trace *out, struct err *err)
@@ -710,6 +723,7 @@ static enum status cpu_trace(struct backend *b, struct slot *s, const struct tra
     out->stamps = stamps.at;
     out->parts = stamps.parts;
     out->nparts = parts_kept(&stamps);
+    out->note = say_parts(out->nparts);
     if (st != ST_OK)
         return st;
     if (!stamps.nlaunches)

@@ -74,7 +74,8 @@ static const struct field list_fields[] = {
           .doc =
               "In --json every block: pass, block, tile, head, split, kv_tiles, row, lane, wave, "
               "begin_us, end_us (null for the model), begin_blocks, end_blocks (null for stamps), "
-              "course (of origin=sim: which of course_list)."),
+              "course (of origin=sim: which of course_list), part (of a block that another thread "
+              "has begun: what this one took over)."),
     FIELD(FIELD_JSON, line_row, phase_list,
           .doc =
               "Of origin=sim: what blocks do from one barrier to the next, over all of them: pass, "
