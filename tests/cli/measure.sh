@@ -124,6 +124,11 @@ printf '{"device":"%s","backend":"cpu","ceilings":[{"name":"fma_gflops_all","val
     >"$HOME/.local/share/attnscope/ceilings/cpu.json"
 run run naive S=64 H=1 f32 $quick backend=cpu --json
 is "those that doctor --peak kept of the CPU are the roof" says "$out" '"of_ceiling_pct":[0-9.]+'
+run run naive S=64 H=1 f32 $quick backend=cpu
+is "  nothing is said of a share that can be" test -z "$(printf %s "$out" | grep "^ceiling:")"
+sed -i 's/1000.0/0.001/' "$HOME/.local/share/attnscope/ceilings/cpu.json"
+run run naive S=64 H=1 f32 $quick backend=cpu
+is "  of one that cannot it is said that they were too low" says "$out" '^ceiling: naive: [0-9.e+]+ %, so what doctor --peak measured here was too low'
 rm -r "$HOME/.local/share/attnscope/ceilings"
 
 run_input 'set backend=cpu threads=2 time=0.02

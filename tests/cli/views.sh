@@ -179,5 +179,9 @@ sed -i 's/"other_cores":0/"other_cores":1.5/' "$HOME/.local/share/attnscope/ceil
 # shellcheck disable=SC2086
 run roofline $here
 is "  one that was disturbed is called noisy" says "$(printf %s "$out" | tr '\n' ' ')" 'noisy: tries 1 % apart, others used 1.5 cores'
+sed -i 's/1000.0/0.001/' "$HOME/.local/share/attnscope/ceilings/cpu.json"
+# shellcheck disable=SC2086
+run -c "run $here n=3 time=0.1; roofline $here"
+is "  what is above the roof shows that it is too low" says "$(printf '%s\n' "$out" | grep -c '^ceiling: ')" '^2$'
 rm -r "$HOME/.local/share/attnscope/ceilings"
 finish

@@ -110,6 +110,17 @@ void host_roof_text(const struct host_roof *r, struct str *out)
 
 /* ---- of rows ---- */
 
+void ceiling_doubt_text(const char *kernel, double of_ceiling_pct, struct str *out)
+{
+    static const double uncertain = 105;
+    char a[NUMBER_BUF];
+    if (of_ceiling_pct > uncertain)
+        str_addf(out,
+                 "ceiling: %s: %s %%, so what doctor --peak measured here was too low, or is of "
+                 "another clock; run it again, on a quiet machine\n",
+                 kernel, number_fmt(a, of_ceiling_pct, 3));
+}
+
 /* Units that products of a type run on; other libraries use tensor cores where the type has them. */
 static const char *unit_of(const struct kernel *k, const struct device *gpu, enum dtype dtype)
 {

@@ -42,6 +42,10 @@ void ceiling_noise_text(const struct peak *p, struct str *out);
  * measure it. */
 void host_roof_text(const struct host_roof *r, struct str *out);
 
+/* "ceiling: fa2: 150 %, so what doctor --peak measured was too low ...", a line, where a share is more than a measurement is
+ * uncertain by; else nothing. */
+void ceiling_doubt_text(const char *kernel, double of_ceiling_pct, struct str *out);
+
 /* Fills of_ceiling_pct of a row that kernel k gave on a GPU, or on a CPU that doctor --peak measured with the same
  * threads. */
 void ceiling_fill(struct session *s, const struct kernel *k, const struct shape *shape,

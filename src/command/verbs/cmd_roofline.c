@@ -188,6 +188,17 @@ static void add_uncounted(const struct session *s, struct cmd_call *c, const str
     lines_wrap(c->out, from, call_width(s, c));
 }
 
+/* A line for each kernel that is above the roof. */
+static void add_doubts(struct session *s, struct cmd_call *c, const struct rowset *rows)
+{
+    const size_t from = c->out->len;
+    for (size_t i = 0; i < rows->n; i++) {
+        const struct row *row = rows->rows[i];
+        ceiling_doubt_text(row_text(row, "kernel"), row_real(row, "of_ceiling_pct"), c->out);
+    }
+    lines_wrap(c->out, from, call_width(s, c));
+}
+
 static enum status exec_roofline(struct session *s, struct cmd_call *c, struct err *err)
 {
     struct request r;
@@ -214,6 +225,8 @@ static enum status exec_roofline(struct session *s, struct cmd_call *c, struct e
         if (means_simulator(c) && r.nkernels && !any_counted(chart->model))
             add_uncounted(s, c, &r);
     }
+    if (!st && text)
+        add_doubts(s, c, &x.rows);
     charts_add(&c->charts, chart);
     if (!st && r.nkernels && text && !table)
         call_remember(s, c, &x.rows, shown);

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/sanitize.h"
+#include "command/ask/ceiling.h"
 #include "command/ask/columns.h"
 #include "command/ask/estimate.h"
 #include "command/ask/measure.h"
@@ -258,6 +259,18 @@ static void add_noise(struct session *s, struct cmd_call *c, const struct run_ro
     lines_wrap(c->out, from, call_width(s, c));
 }
 
+/* A line for each row that is above its roof. */
+static void add_doubts(struct session *s, struct cmd_call *c, const struct run_rows *rows)
+{
+    const size_t from = c->out->len;
+    for (size_t i = 0; i < rows->n; i++) {
+        char *name = measured_name(s, rows, &rows->v[i]);
+        ceiling_doubt_text(name, rows->v[i].of_ceiling_pct, c->out);
+        free(name);
+    }
+    lines_wrap(c->out, from, call_width(s, c));
+}
+
 /* ---- live rows, and simulated ones below them ---- */
 
 /* Does it stand in the table of the simulator, be it for want of a GPU with a reason alone? The same kernel with other
@@ -346,6 +359,7 @@ static void show_live(struct session *s, struct cmd_call *c, const char *shapes,
         add_error_maps(s, c, rows);
         add_noise(s, c, rows);
         add_clocks(c, rows);
+        add_doubts(s, c, rows);
         add_reruns(c, rows);
     }
     const size_t from = c->out->len;
