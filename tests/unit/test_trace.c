@@ -7,8 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "backend/compile/compile.h"
+#include "backend/cpu_host.h"
 #include "backend/cuda/trace.h"
 #include "backend/pool.h"
 #include "plan/schedule.h"
@@ -53,7 +55,124 @@ static void test_pool(void)
     pool_free(p);
 }
 
+enum { NAMED = 20 };
+
+/* The last block first; each takes as long as its number says. */
+static void work_backwards(void *ctx, int64_t block, int thread)
+{
+    const int64_t number = NAMED - 1 - block;
+    (void)ctx, (void)thread;
+    pool_name_block(number);
+    nanosleep(&(struct timespec){0, number * 200000}, NULL);
+}
+
+static void test_names(void)
+{
+    struct stamp at[NAMED] = {{0}};
+    struct pool_stamps s = {.at = at, .room = NAMED};
+    struct pool *p = pool_new(2);
+    pool_stamp(p, &s);
+    pool_run(p, NAMED, work_backwards, NULL);
+    pool_stamp(p, NULL);
+    for (int i = 0; i < NAMED; i++)
+        CU_ASSERT(at[i].end_ns - at[i].begin_ns >= i * 200000);
+    pool_free(p);
+}
+
+struct lending {
+    struct pool *pool;
+    _Atomic int parts;
+};
+
+static void lent_part(void *ctx, int64_t block, int thread)
+{
+    const struct lending *l = *(struct lending **)ctx;
+    (void)block, (void)thread, (void)l;
+    nanosleep(&(struct timespec){0, 100000}, NULL);
+}
+
+/* Block 0 waits a while for somebody to hand something to. */
+static void lend_from_first(void *ctx, int64_t block, int thread)
+{
+    struct lending *l = ctx;
+    (void)thread;
+    for (int i = 0; block == 0 && i < 300 && !l->parts; i++) {
+        const int idle = pool_find_idle(l->pool);
+        if (idle >= 0) {
+            pool_hand(l->pool, idle, lent_part, &l, sizeof l);
+            l->parts++;
+        }
+        nanosleep(&(struct timespec){0, 10000}, NULL);
+    }
+}
+
+/* What was handed over has a stamp with its block's number, and lies between the begin of the block and the launch's end. On a
+ * busy machine nobody may wait in time, so it is tried again; one processor lends nothing. */
+static void test_part_stamps(void)
+{
+    struct stamp at[2] = {{0}}, parts[4] = {{0}};
+    struct pool_stamps s = {.at = at, .room = 2, .parts = parts, .parts_room = 4};
+    struct pool *p = pool_new(2);
+    struct lending l = {.pool = p};
+    const bool can = host_usable_cpus() >= 2;
+    pool_stamp(p, &s);
+    for (int i = 0; i < 2000 && !l.parts && (can || i < 5); i++) {
+        s.count = s.nlaunches = 0;
+        pool_run_lending(p, 2, lend_from_first, &l);
+    }
+    pool_stamp(p, NULL);
+    CU_ASSERT_EQUAL(l.parts, can);
+    CU_ASSERT_EQUAL(s.nparts, l.parts);
+    if (l.parts) {
+        CU_ASSERT_EQUAL(parts[0].holds, 0);
+        CU_ASSERT(parts[0].row != at[0].row);
+        CU_ASSERT(parts[0].begin_ns > at[0].begin_ns);
+        CU_ASSERT(parts[0].end_ns - parts[0].begin_ns >= 100000);
+    }
+    pool_free(p);
+}
+
 /* ---- over the wire ---- */
+
+/* Parts are further blocks of the schedule, of the same index; they are busy time, and no blocks more. */
+static void test_parts(void)
+{
+    struct stamp stamps[2] = {{1000, 3000, 1, 0}, {1000, 2000, 0, 0}},
+                 parts[1] = {{2200, 2800, 0, 0}};
+    struct block_trace t = {.unit = "thread", .rows = 2, .npasses = 1, .blocks = {2}};
+    t.stamps = stamps;
+    t.parts = parts;
+    t.nparts = 1;
+    json_t *o = block_trace_to_json(&t);
+    struct shape shape = SHAPE_DEFAULT;
+    shape.H = 1;
+    shape.Sq = shape.Sk = 128;
+    const struct kernel_desc *d = registry_find(registry, "cpu_tiled")->cpu;
+    const struct param_values v = d->defaults;
+    struct schedule s;
+    struct err err = ERR_INIT;
+    char *note;
+    CU_ASSERT_EQUAL_FATAL(sched_from_stamps(o, d, &v, &shape, &s, &note, &err), ST_OK);
+    CU_ASSERT_EQUAL_FATAL(s.nblocks, 3);
+    CU_ASSERT(s.blocks[2].part && !s.blocks[0].part && !s.blocks[1].part);
+    CU_ASSERT_EQUAL(s.blocks[2].index, 0);
+    CU_ASSERT_EQUAL(s.blocks[2].work.tile, s.blocks[0].work.tile);
+    CU_ASSERT_EQUAL(s.blocks[1].work.tile, 1);
+    CU_ASSERT_DOUBLE_EQUAL(s.blocks[2].begin_us, 1.2, 1e-9);
+    const struct sched_summary sum = sched_summarise(&s);
+    CU_ASSERT_EQUAL(sum.blocks, 2);
+    CU_ASSERT_EQUAL(sum.parts, 1);
+    CU_ASSERT_DOUBLE_EQUAL(sum.busy_pct, 100 * 3.6 / 4, 1e-9);
+    sched_clear(&s);
+    static const char *const bad[] = {"[[2, 0, 0, 1]]", "[[0, 2, 0, 1]]", "[[0, 0, -1, 1]]",
+                                      "[[0, 0, 0]]", "[7]"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        json_object_set_new(o, "parts", json_loads(bad[i], 0, NULL));
+        CU_ASSERT_EQUAL(sched_from_stamps(o, d, &v, &shape, &s, &note, &err), ST_FAIL);
+        sched_clear(&s);
+    }
+    json_decref(o);
+}
 
 static void test_wire(void)
 {
@@ -189,6 +308,9 @@ static void test_compiles(void)
 
 static const struct tap_test tests[] = {
     {"the pool stamps its blocks", test_pool},
+    {"a block has the number that its body names", test_names},
+    {"what a block hands over is stamped, too", test_part_stamps},
+    {"parts of blocks travel, and broken ones are refused", test_parts},
     {"stamps travel, and broken ones are refused", test_wire},
     {"a traced source is the kernel and a stamp", test_source},
     {"a traced source compiles", test_compiles},
