@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 #include <cpuid.h>
 #endif
 
+#include "backend/quota.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/kin.h"
@@ -52,9 +54,10 @@ char *host_cpu_name(void)
 int host_usable_cpus(void)
 {
     cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
-        return CPU_COUNT(&set);
-    return 1;
+    const double quota = quota_cpus();
+    const bool known = sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0;
+    const int mask = known ? CPU_COUNT(&set) : 1;
+    return quota < mask ? (int)ceil(quota) : mask; /* more threads would all be stopped at once, and together again */
 }
 
 int host_cpus(void)

@@ -16,7 +16,8 @@ char *host_cpu_name(void);
  * 2 threads, AVX-512". Caller frees. */
 char *host_device_name(int threads, const char *isa);
 
-/* CPUs that this process may use (its affinity mask), at least 1; and those that are on. */
+/* CPUs that this process may use, at least 1: those of its affinity mask, or fewer where a control group grants it less of their
+ * time, rounded up; and those that are on. */
 int host_usable_cpus(void);
 int host_cpus(void);
 

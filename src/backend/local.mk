@@ -17,7 +17,7 @@ libattnscope_a_SOURCES += %D%/cpu/cpu.h %D%/cpu/cpu_kernel.h %D%/cpu/sets.h %D%/
 	%D%/cpu/cpu_own.c \
 	%D%/cpu/cpu_own.h %D%/cpu/cpu_kernel.c
 libattnscope_a_SOURCES += %D%/cpu/cpu_simd.h %D%/cpu/cpu_simd.c
-libattnscope_a_SOURCES += %D%/cpu_host.h %D%/cpu_host.c
+libattnscope_a_SOURCES += %D%/cpu_host.h %D%/cpu_host.c %D%/quota.h %D%/quota.c
 libattnscope_a_SOURCES += %D%/pool.h %D%/pool.c %D%/trace.h %D%/trace.c %D%/cuda/trace.h %D%/cuda/trace.c
 libattnscope_a_SOURCES += %D%/peer/python.h %D%/peer/python.c %D%/peer/python_child.h %D%/peer/python_child.c %D%/finder.h %D%/finder.c
 libattnscope_a_SOURCES += %D%/peer/cuda_peer.h %D%/peer/python_gpu.c %D%/peer/cublas.h %D%/peer/cublas.c %D%/peer/cudnn.c %D%/peer/cudnn_graph.c %D%/peer/cudnn_graph.h %D%/peer/cudnn_abi.h

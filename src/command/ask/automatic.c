@@ -35,7 +35,7 @@ char *automatic_device(struct session *s, const struct options *o)
         return xstrdup(gpu->name);
     char *cpu = host_cpu_name();
     char *text = xasprintf("%s, %d threads", cpu ? cpu : "a processor",
-                           o->threads ? o->threads : host_cpus());
+                           o->threads ? o->threads : host_usable_cpus());
     free(cpu);
     return text;
 }

@@ -18,6 +18,7 @@
 
 #include "backend/cpu_host.h"
 #include "backend/finder.h"
+#include "backend/quota.h"
 #include "backend/sim/cage.h"
 #include "base/clock.h"
 #include "base/confine.h"
@@ -370,9 +371,21 @@ static void add_store(struct rowset *rows, struct session *s)
 
 static void add_cpu(struct rowset *rows)
 {
-    char *name = host_cpu_name();
-    add(rows, "CPU", "ok", "%s, %d of %d CPUs may be used, %s", name, host_usable_cpus(),
-        host_cpus(), host_isa_at(0)->title);
+    char *name = host_cpu_name(), a[NUMBER_BUF];
+    const char *forced = getenv("ATTNSCOPE_CPU");
+    const double quota = quota_cpus();
+    struct str s = {0};
+    str_addf(&s, "%s, %d of %d CPUs may be used", name, host_usable_cpus(), host_cpus());
+    if (quota < host_cpus())
+        str_addf(&s, " (a control group grants the time of %s)", number_fmt(a, quota, 3));
+    str_addf(&s, ", %s", host_isa_used()->title);
+    if (forced && *forced && host_isa_runs(forced))
+        str_addf(&s, " by ATTNSCOPE_CPU; it has %s", host_isa_at(0)->title);
+    const bool ok = !forced || !*forced || host_isa_runs(forced);
+    if (!ok)
+        str_addf(&s, "; ATTNSCOPE_CPU=%.40s is none of this machine's, so nothing runs", forced);
+    add(rows, "CPU", ok ? "ok" : "broken", "%s", str_text(&s));
+    str_free(&s);
     free(name);
 }
 
