@@ -9,14 +9,22 @@
 
 #include "base/mem.h"
 
-enum { NEAREST = 24, TERMS = 3 }; /* the nearest so many are looked at */
-static const double usual_us =
-    3; /* what a launch takes where one time alone cannot tell it from work, */
-static const double usual_weight = 0.1, usual_share = 0.3; /* and how blocks share */
+enum { TERMS = 3, SHARES = 11 };
+enum { FORMS = SHARES * (1 << (TERMS - 1)) };
+static const double usual_weight = 0.3,
+                    usual_share = 0.3; /* what a usual launch counts beside times; how blocks share */
 static const double term_cost = 0.0005, share_cost = 0.002;
-static const double left_sd = 0.25,
-                    noise_sd = 0.01; /* of logarithms: what the form leaves; of a time */
-static const double reach = 1.5;     /* powers of 2 over which that stays alike */
+static const double fit_sd = 0.1; /* forms that fit worse by its square are e^(1/2) times less likely */
+/* Standard deviations of logarithms: of a time; of what a form leaves, and the powers of 2 over which that stays alike: of a
+ * shape, and of the kernel as such. */
+static const double noise_sd = 0.01;
+static const double left_sd[2] = {0.15, 0.45}, reach[2] = {1.5, 10};
+/* Powers of 2 that count for another one; for columns, for each of theirs. */
+static const double of_mask = 1.5, of_layout = 0.5, of_columns = 2, of_gpu = 3;
+static const double beside_products = 48; /* columns that the softmax of a pair takes as long as */
+static const double usual_peak = 1e8; /* operations a us, of a GPU of which that is not known */
+/* How sure one is whose time the others are seen beside; and what those take, times that, and how far from it they are. */
+static const double known_sd = 0.25, others_times = 2.5, others_sd = 0.5;
 
 /* ---- what a launch asks ---- */
 
@@ -50,18 +58,24 @@ bool nearby_load(const struct plan *p, struct nearby_load *out)
     const struct shape *s = &p->shape;
     const double br = param_or_1(p, "BR"), bc = param_or_1(p, "BC"), heads = (double)(s->B * s->H),
                  tiles = heads * ceil((double)s->Sq / br);
+    const double peak = p->peak_tflops > 0 ? p->peak_tflops * 1e6 : usual_peak, /* a us */
+        us = 4 * ((double)s->D + beside_products) * p->device->sms / peak; /* of a pair */
     *out = (struct nearby_load){.shape = *s,
+                                .gpu = p->device,
                                 .blocks = (double)pass->grid[0] * (double)pass->grid[1] *
                                           (double)pass->grid[2],
                                 .resident = pass->occ.blocks_per_sm,
                                 .sms = p->device->sms,
-                                .bytes = p->compulsory_bytes > 0 ? p->compulsory_bytes : 0};
-    out->work = heads * pairs_of(p, br, bc) / out->blocks;
+                                .bytes = p->compulsory_bytes > 0 && p->device->dram_gbs > 0
+                                             ? p->compulsory_bytes / p->device->dram_gbs * 1e-3
+                                             : 0,
+                                .least_us = p->flops > 0 ? p->flops / peak : 0};
+    out->work = heads * pairs_of(p, br, bc) * us / out->blocks;
     if (br > 1 && out->blocks < tiles && !s->causal)
         out->work *= ceil(tiles / out->blocks) * out->blocks / tiles;
     out->longest = out->work;
     if (br > 1 && out->blocks == tiles && s->causal)
-        out->longest = fmax(out->work, br * (double)s->Sk);
+        out->longest = fmax(out->work, br * (double)s->Sk * us);
     return out->work > 0 && out->sms > 0;
 }
 
@@ -90,7 +104,7 @@ static double form_us(const struct form *f, const struct nearby_load *l)
     return f->t[0] + f->t[1] * l->work * nearby_rounds(l, f->q) + f->t[2] * l->bytes;
 }
 
-/* Solves a x = b in place, n <= NEAREST, a symmetric and positive; false: it is not. */
+/* Solves a x = b in place, n <= NEARBY_MOST, a symmetric and positive; false: it is not. */
 static bool solve(double *a, double *b, int n)
 {
     for (int i = 0; i < n; i++) { /* Cholesky, the lower half */
@@ -123,7 +137,7 @@ static void terms(const struct nearby_time *x, double q, double out[TERMS])
 }
 
 /* The least squares of the terms in `set`; false: one would be negative, or they cannot be told apart. */
-static bool fit_terms(const struct nearby_time *const *v, int n, double q, unsigned set,
+static bool fit_terms(const struct nearby_time *const *v, int n, double launch_us, double q, unsigned set,
                       struct form *f)
 {
     double a[TERMS * TERMS] = {0}, b[TERMS] = {0}, row[TERMS];
@@ -135,7 +149,7 @@ static bool fit_terms(const struct nearby_time *const *v, int n, double q, unsig
         if (i < n)
             terms(v[i], q, row);
         else /* what is usual, as one more row */
-            memcpy(row, (double[TERMS]){usual_weight / usual_us, 0, 0}, sizeof row);
+            memcpy(row, (double[TERMS]){usual_weight / launch_us, 0, 0}, sizeof row);
         for (int x = 0; x < m; x++) {
             b[x] += row[at[x]] * (i < n ? 1 : usual_weight);
             for (int y = 0; y < m; y++)
@@ -151,59 +165,94 @@ static bool fit_terms(const struct nearby_time *const *v, int n, double q, unsig
             return false;
     }
     f->cost = share_cost * (q - usual_share) * (q - usual_share) + (set & 4 ? term_cost : 0);
-    f->cost += pow(usual_weight * (f->t[0] / usual_us - 1), 2);
+    f->cost += pow(usual_weight * (f->t[0] / launch_us - 1), 2);
     for (int i = 0; i < n; i++)
         f->cost += pow(form_us(f, &v[i]->load) / v[i]->us - 1, 2);
     return true;
 }
 
-static struct form fit(const struct nearby_time *const *v, int n)
+/* All that fit, and how likely each is beside the others. */
+struct forms {
+    struct form v[FORMS];
+    double weight[FORMS];
+    int n;
+};
+
+static void fit(const struct nearby_time *const *v, int n, double launch_us, struct forms *out)
 {
-    struct form best = {.cost = INFINITY}, f;
-    for (int i = 0; i <= 10; i++)
-        for (unsigned set = 1; set < 1u << TERMS; set++)
-            if (fit_terms(v, n, i / 10.0, set, &f) && f.cost < best.cost)
-                best = f;
-    return best;
+    double best = INFINITY, sum = 0;
+    out->n = 0;
+    for (int i = 0; i < SHARES; i++)
+        for (unsigned set = 1; set < 1u << TERMS; set += 2) /* with a launch */
+            if (fit_terms(v, n, launch_us, (double)i / (SHARES - 1), set, &out->v[out->n]))
+                best = fmin(best, out->v[out->n++].cost);
+    for (int i = 0; i < out->n; i++)
+        sum += out->weight[i] = exp((best - out->v[i].cost) / (2 * fit_sd * fit_sd));
+    for (int i = 0; i < out->n; i++)
+        out->weight[i] /= sum;
 }
 
-/* ---- what it leaves ---- */
+/* ---- what they leave ---- */
 
-/* In powers of 2; lengths that are one are counted once. */
-static double apart(const struct shape *a, const struct shape *b)
+double nearby_apart(const struct shape *a, const struct shape *b, bool same_gpu)
 {
+    if (dtype_size(a->dtype) != dtype_size(b->dtype) || !a->page != !b->page)
+        return INFINITY;
     const double q = fabs(log2((double)a->Sq / (double)b->Sq)),
                  k = fabs(log2((double)a->Sk / (double)b->Sk));
     return fabs(log2((double)(a->B * a->Hkv) / (double)(b->B * b->Hkv))) +
            fabs(log2((double)(a->H * b->Hkv) / (double)(a->Hkv * b->H))) +
-           (a->Sq == a->Sk && b->Sq == b->Sk ? q : q + k);
+           of_columns * fabs(log2((double)a->D / (double)b->D)) + (a->causal != b->causal ? of_mask : 0) +
+           (a->layout != b->layout ? of_layout : 0) +
+           (same_gpu ? 0 : of_gpu) +
+           (a->page ? fabs(log2((double)a->page / (double)b->page)) : 0) +
+           (a->Sq == a->Sk && b->Sq == b->Sk ? q : q + k); /* lengths that are one count once */
 }
 
-static double alike(const struct shape *a, const struct shape *b)
+static double loads_apart(const struct nearby_load *a, const struct nearby_load *b)
 {
-    return left_sd * left_sd * exp(-apart(a, b) / reach);
+    return nearby_apart(&a->shape, &b->shape, a->gpu == b->gpu);
 }
 
-/* The logarithm of the factor that the form leaves at `at`, and how sure that is. */
-static struct nearby_guess carry(const struct nearby_time *const *v, int n, const struct form *f,
-                                 const struct nearby_load *at)
+static double alike(const struct nearby_load *a, const struct nearby_load *b)
 {
-    double *a = xcalloc((size_t)(n * n), sizeof *a), left[NEAREST], to[NEAREST], w[NEAREST];
-    double mean = 0, sd2 = left_sd * left_sd;
+    const double apart = loads_apart(a, b);
+    return left_sd[0] * left_sd[0] * exp(-apart / reach[0]) +
+           left_sd[1] * left_sd[1] * exp(-apart / reach[1]);
+}
+
+/* What each time counts at `at`, and the variance that is left. */
+static double weigh(const struct nearby_time *const *v, int n, const struct nearby_load *at,
+                    double w[NEARBY_MOST])
+{
+    double *a = xcalloc((size_t)(n * n), sizeof *a), to[NEARBY_MOST], sd2 = alike(at, at);
     for (int i = 0; i < n; i++) {
-        left[i] = log(v[i]->us / form_us(f, &v[i]->load));
-        w[i] = to[i] = alike(&v[i]->load.shape, &at->shape);
+        w[i] = to[i] = alike(&v[i]->load, at);
         for (int k = 0; k < n; k++)
             a[i * n + k] =
-                alike(&v[i]->load.shape, &v[k]->load.shape) + (i == k ? noise_sd * noise_sd : 0);
+                alike(&v[i]->load, &v[k]->load) + (i == k ? noise_sd * noise_sd : 0);
     }
-    if (solve(a, w, n)) /* w: what each counts */
-        for (int i = 0; i < n; i++) {
-            mean += w[i] * left[i];
-            sd2 -= w[i] * to[i];
-        }
+    const bool solved = solve(a, w, n);
+    for (int i = 0; i < n; i++)
+        sd2 -= (w[i] = solved ? w[i] : 0) * to[i];
     free(a);
-    return (struct nearby_guess){form_us(f, at) * exp(mean), sqrt(fmax(sd2, 0))};
+    return fmax(sd2, 0);
+}
+
+/* Each form's time there, and of what it leaves at others as much as they count; the mean of the logarithms, by how likely
+ * each is, and how far they are from each other. */
+static struct nearby_guess carry(const struct nearby_time *const *v, int n, const struct forms *f,
+                                 const struct nearby_load *at)
+{
+    double w[NEARBY_MOST], sd2 = weigh(v, n, at, w), mean = 0, square = 0;
+    for (int i = 0; i < f->n; i++) {
+        double x = log(fmax(form_us(&f->v[i], at), at->least_us));
+        for (int k = 0; k < n; k++)
+            x += w[k] * log(v[k]->us / form_us(&f->v[i], &v[k]->load));
+        mean += f->weight[i] * x;
+        square += f->weight[i] * x * x;
+    }
+    return (struct nearby_guess){exp(mean), sqrt(sd2 + fmax(square - mean * mean, 0))};
 }
 
 /* ---- both ---- */
@@ -220,24 +269,48 @@ static int by_distance(const void *a, const void *b)
 }
 
 struct nearby_guess nearby_guess(const struct nearby_time *v, size_t n,
-                                 const struct nearby_load *at)
+                                 const struct nearby_load *at, double launch_us)
 {
     struct near *near = xcalloc(n + 1, sizeof *near);
-    const struct nearby_time *use[NEAREST];
+    const struct nearby_time *use[NEARBY_MOST];
     struct nearby_guess g = {NAN, NAN};
     int count = 0;
     for (size_t i = 0; i < n; i++)
-        near[i] = (struct near){&v[i], apart(&v[i].load.shape, &at->shape)};
+        near[i] = (struct near){&v[i], loads_apart(&v[i].load, at)};
     qsort(near, n, sizeof *near, by_distance);
-    for (; (size_t)count < n && count < NEAREST; count++)
+    for (; (size_t)count < n && count < NEARBY_MOST; count++)
         use[count] = near[count].is;
     if (count && near[0].apart == 0)
         g = (struct nearby_guess){use[0]->us, noise_sd};
     else if (count) {
-        const struct form f = fit(use, count);
-        if (f.cost < INFINITY)
+        struct forms f;
+        fit(use, count, launch_us, &f);
+        if (f.n)
             g = carry(use, count, &f, at);
     }
     free(near);
     return g;
+}
+
+/* ---- beside others ---- */
+
+void nearby_temper(struct nearby_guess *g, size_t n)
+{
+    double best = INFINITY;
+    for (size_t i = 0; i < n; i++)
+        if (g[i].error <= known_sd)
+            best = fmin(best, g[i].us * (1 + g[i].error));
+    for (size_t i = 0; i < n && best < INFINITY; i++) {
+        if (g[i].error <= known_sd)
+            continue;
+        const double own = 1 / (g[i].error * g[i].error), all = 1 / (others_sd * others_sd);
+        g[i].us = exp((own * log(g[i].us) + all * log(best * others_times)) / (own + all));
+        g[i].error = sqrt(1 / (own + all));
+    }
+}
+
+double nearby_gain(const struct nearby_guess *a, const struct nearby_guess *b)
+{
+    const double sd = hypot(a->error, b->error), by = log(a->us / b->us), z = by / sd;
+    return sd > 0 ? sd * exp(-z * z / 2) / sqrt(2 * acos(-1)) + by * erfc(-z / sqrt(2)) / 2 : fmax(by, 0);
 }

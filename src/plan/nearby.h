@@ -7,12 +7,14 @@
  *
  *     t0 + a * work * rounds(q) + b * bytes
  *
- * with t0, a, b >= 0 and q fitted to what was measured of this kernel, relative errors weighing alike. What is left, a factor for
- * each shape, is carried over to a shape between them the more the nearer it is (a Gaussian process in powers of 2), which also
- * says how sure that is. A time at the very shape is taken as it is.
+ * with t0, a, b >= 0 and q fitted to what was measured of this kernel, relative errors weighing alike. Few times leave many such
+ * forms: each counts as much as it fits, and how far they are apart at the asked shape is part of what is not known. What they
+ * leave, a factor for each shape, is carried over the more the nearer a shape is (a Gaussian process in powers of 2), which also
+ * says how sure that is. Shapes of other heads, masks, layouts and GPUs are farther, so a kernel that nobody has timed near the asked
+ * shape has a time, too, of which less is known. A time at the very shape is taken as it is.
  *
- * Blocks that differ (causal) are taken to go out longest first: the longest one, or an even share of all. Blocks that take one
- * tile after another take whole tiles.
+ * Work and bytes are in units of the GPU, so that a and b say how well a kernel uses it. Blocks that differ (causal) are taken to
+ * go out longest first: the longest one, or an even share of all. Blocks that take one tile after another take whole tiles.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef ATTNSCOPE_PLAN_NEARBY_H
@@ -23,10 +25,12 @@
 /* What a launch asks of a GPU. */
 struct nearby_load {
     struct shape shape;
+    const struct device *gpu;
     double blocks, resident, sms; /* resident: on a multiprocessor at once */
-    double work;                  /* of a block: pairs of a query and a key */
+    double work;                  /* of a block, us of a multiprocessor whose units never wait */
     double longest;               /* that of the longest block */
-    double bytes;                 /* compulsory */
+    double bytes;                 /* compulsory, us of the GPU's memory */
+    double least_us;              /* that the products take on units that never wait */
 };
 /* Of the main launch. False: the plan has none that can run, or its figures are not known. */
 bool nearby_load(const struct plan *p, struct nearby_load *out);
@@ -41,8 +45,17 @@ struct nearby_guess {
     double us;    /* NaN: nothing to go by */
     double error; /* relative, a standard deviation */
 };
-/* The dtype's size, D, mask and layout of all are the same; that is the caller's. */
+/* How far two shapes are apart that one kernel's times may be carried between, in powers of 2, on one GPU or two; INFINITY: they
+ * may not. */
+double nearby_apart(const struct shape *a, const struct shape *b, bool same_gpu);
+
+enum { NEARBY_MOST = 24 }; /* times of one kernel that are looked at: the nearest of more */
+/* None of these times is INFINITY apart from `at`. launch_us: what a launch takes where they do not tell it. */
 struct nearby_guess nearby_guess(const struct nearby_time *v, size_t n,
-                                 const struct nearby_load *at);
+                                 const struct nearby_load *at, double launch_us);
+/* Of kernels at one shape: what is not at all sure is moved towards what kernels usually take beside the fastest of those that are. */
+void nearby_temper(struct nearby_guess *g, size_t n);
+/* How much shorter, as a logarithm, the better one of both is expected to be than `a`: what it is worth to time `b`, too. */
+double nearby_gain(const struct nearby_guess *a, const struct nearby_guess *b);
 
 #endif

@@ -13,14 +13,12 @@
 #include "command/ask/plan_here.h"
 #include "plan/nearby.h"
 
-/* In powers of 2, of the nearest shape that was timed; and how much farther a kernel's own nearest one may be: it was no
- * candidate nearer. */
-static const double far_most = 8, behind_most = 1;
-static const double careful = 0.5; /* standard deviations that an expected time is taken longer */
-static const double sure = 1.2;    /* of them between two times that are told apart */
+static const double careful = 1; /* standard deviations that an expected time is taken longer */
+static const double worth = 0.002; /* of the time: to be gained, for a kernel to be timed beside the first */
 /* What emptied caches cost a run on an H200, of whichever kernel, less of long ones; and what is not known by that. */
 static const double cold_us = 2.7, cold_error = 0.1;
 static const double alike_us = 1.01; /* times as long: nobody sees that */
+static const double hot_launch_us = 2.8; /* what a run takes there at least, usually */
 
 const struct backend_info *automatic_runner(const struct options *o)
 {
@@ -98,19 +96,42 @@ static const struct kernel_desc *todays(const struct question *x, const struct t
     return same ? d : NULL;
 }
 
-/* A kernel with parameters of its own as this machine knows it: registers are looked up once, as they hang on no length. */
+/* A kernel with parameters of its own as this machine knows it: registers are looked up once for each code, as they hang on no
+ * length. */
+struct code {
+    struct param_values params;
+    const struct device *gpu;
+    int64_t D;
+    enum dtype dtype;
+    struct plan_regs regs;
+};
+enum { CODES = 8 }; /* of one kernel that are remembered */
 struct known {
     const struct kernel_desc *desc;
     const char *own;
-    struct param_values params; /* that `regs` are of */
-    struct plan_regs regs;
-    bool has_regs;
+    struct code v[CODES];
+    int n;
 };
 
-static void keep_regs(struct known *k, const struct plan *p, const struct param_values *v)
+static const struct code *find_code(const struct known *k, const struct param_values *v,
+                                    const struct shape *at, const struct device *gpu)
 {
+    for (int i = 0; i < k->n; i++)
+        if (k->v[i].D == at->D && k->v[i].dtype == at->dtype && k->v[i].gpu == gpu &&
+            !memcmp(v->v, k->v[i].params.v, sizeof v->v))
+            return &k->v[i];
+    return NULL;
+}
+
+static void keep_regs(struct known *of, const struct plan *p, const struct param_values *v)
+{
+    if (of->n == CODES)
+        return;
+    struct code *k = &of->v[of->n++];
     k->params = *v;
-    k->has_regs = true;
+    k->D = p->shape.D;
+    k->dtype = p->shape.dtype;
+    k->gpu = p->device;
     k->regs.source = p->passes[p->main_pass].regs_source;
     for (int i = 0; i < DESC_PASSES_MAX; i++) {
         const struct plan_pass *pass = i < p->npasses ? &p->passes[i] : NULL;
@@ -121,17 +142,17 @@ static void keep_regs(struct known *k, const struct plan *p, const struct param_
     }
 }
 
-/* What its main launch asks of the GPU at a shape; false: it cannot run there. */
+/* What its main launch asks of a GPU at a shape; false: it cannot run there. */
 static bool load_of(const struct question *x, struct known *k, const struct shape *at,
-                    struct nearby_load *out)
+                    const struct device *gpu, struct nearby_load *out)
 {
     const struct param_values v = params_of(k->desc, k->own, at);
-    const bool same = k->has_regs && !memcmp(v.v, k->params.v, sizeof v.v);
+    const struct code *code = find_code(k, &v, at, gpu);
     struct plan p = {0};
-    const enum status st = same ? plan_brief(k->desc, at, &v, x->gpu, &k->regs, &p, NULL)
-                                : plan_here_brief(x->s, k->desc, at, &v, x->gpu, &p, NULL);
+    const enum status st = code ? plan_brief(k->desc, at, &v, gpu, &code->regs, &p, NULL)
+                                : plan_here_brief(x->s, k->desc, at, &v, gpu, &p, NULL);
     const bool good = !st && nearby_load(&p, out);
-    if (good && !k->has_regs)
+    if (good && !code)
         keep_regs(k, &p, &v);
     plan_clear(&p);
     return good;
@@ -144,6 +165,7 @@ struct timed_row {
     const struct tuned *t;
     const struct shape *shape;
     const struct kernel_desc *desc;
+    const struct device *gpu;
     double apart;
     bool shipped, other; /* other: with the other state of the L2 */
 };
@@ -154,20 +176,31 @@ struct timed_rows {
     size_t n, cap;
 };
 
+/* Which GPU of the table a time is of; NULL: none. */
+static const struct device *gpu_of(const struct question *x, const struct tuned *t)
+{
+    const struct device *gpu = NULL;
+    if (!strcmp(t->device, x->device))
+        return x->gpu;
+    return devices_get(x->s->services.devices, t->device, &gpu, NULL) ? NULL : gpu;
+}
+
 static void take_row(void *ctx, const struct tuned_seen *seen)
 {
     struct timed_rows *r = ctx;
     const struct question *x = r->x;
     const struct tuned *t = seen->t;
-    if (strcmp(t->device, x->device) != 0 || strcmp(t->backend, x->backend) != 0)
+    const struct device *gpu = gpu_of(x, t);
+    if (!gpu || strcmp(t->backend, x->backend) != 0)
         return;
-    const double apart = tuned_distance(seen->shape, &x->p->shape);
+    const double apart = nearby_apart(seen->shape, &x->p->shape, gpu == x->gpu);
     const struct kernel_desc *d = apart < INFINITY ? todays(x, t) : NULL;
     if (!d)
         return;
     xgrow((void **)&r->v, &r->cap, r->n + 1, sizeof *r->v);
     r->v[r->n++] =
-        (struct timed_row){t, seen->shape, d, apart, seen->shipped, strcmp(t->l2, x->l2) != 0};
+        (struct timed_row){
+        t, seen->shape, d, gpu, apart, seen->shipped, strcmp(t->l2, x->l2) != 0};
 }
 
 static int compare_text(const char *a, const char *b)
@@ -203,24 +236,28 @@ static double us_of(const struct question *x, const struct timed_row *r)
     return strcmp(x->l2, "hot") ? us + cold_us : fmax(us - cold_us, us / 2);
 }
 
+static double launch_us(const struct question *x)
+{
+    return hot_launch_us + (strcmp(x->l2, "hot") ? cold_us : 0);
+}
+
+/* By those that are nearest. */
 static struct nearby_guess guess(const struct question *x, struct known *k,
                                  const struct timed_row *v, size_t n,
                                  const struct nearby_load *here, int *shapes)
 {
-    struct nearby_time *times = xcalloc(n, sizeof *times);
-    const char *last = NULL;
+    struct nearby_time times[NEARBY_MOST];
+    const struct timed_row *last = NULL;
     size_t count = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (last && !compare_text(last, v[i].t->shape))
+    for (size_t i = 0; i < n && count < NEARBY_MOST; i++) {
+        if (last && last->gpu == v[i].gpu && !compare_text(last->t->shape, v[i].t->shape))
             continue; /* the first one of a shape counts */
-        last = v[i].t->shape;
-        times[count].us = us_of(x, &v[i]);
-        count += load_of(x, k, v[i].shape, &times[count].load);
+        last = &v[i];
+        times[count].us = us_of(x, last);
+        count += load_of(x, k, last->shape, last->gpu, &times[count].load);
     }
-    const struct nearby_guess g = nearby_guess(times, count, here);
     *shapes = (int)count;
-    free(times);
-    return g;
+    return nearby_guess(times, count, here, launch_us(x));
 }
 
 /* Rows v[0..n-1] are of one choice. False: it cannot run this, or nothing is to be expected. */
@@ -231,13 +268,14 @@ static bool choice_of(const struct question *x, const struct timed_row *v, size_
     const struct param_values params = params_of(v->desc, v->t->own, s);
     struct known k = {.desc = v->desc, .own = v->t->own};
     struct nearby_load here;
-    if (desc_supports(v->desc, s, &params, 0, NULL) || !load_of(x, &k, s, &here))
+    if (desc_supports(v->desc, s, &params, 0, NULL) || !load_of(x, &k, s, x->gpu, &here))
         return false;
     *out = (struct automatic_choice){.kernel = registry_find(x->s->services.registry, v->t->kernel),
                                      .desc = v->desc,
                                      .blocks = here.blocks,
                                      .busiest = ceil(here.blocks / here.sms),
                                      .exact = v->apart == 0 && !v->other,
+                                     .gpu = v->gpu->name,
                                      .shipped = v->shipped,
                                      .other = true,
                                      .apart = v->apart};
@@ -257,30 +295,66 @@ static double bet(const struct automatic_choice *c)
 
 static int by_bet(const void *a, const void *b)
 {
-    const double x = bet(a), y = bet(b);
-    return (x > y) - (x < y);
+    const struct automatic_choice *p = a, *q = b;
+    const double x = bet(p), y = bet(q);
+    return p->doubt != q->doubt ? q->doubt - p->doubt : (x > y) - (x < y);
+}
+
+/* What is not sure beside what is. */
+static void temper(struct automatic_ranking *r)
+{
+    struct nearby_guess *g = xcalloc(r->n + 1, sizeof *g);
+    for (size_t i = 0; i < r->n; i++)
+        g[i] = (struct nearby_guess){r->v[i].us, r->v[i].error};
+    nearby_temper(g, r->n);
+    for (size_t i = 0; i < r->n; i++) {
+        r->v[i].us = g[i].us;
+        r->v[i].error = g[i].error;
+    }
+    free(g);
+}
+
+/* The first, and beside it those that promise most, come first. */
+static void find_doubt(struct automatic_ranking *r)
+{
+    qsort(r->v, r->n, sizeof *r->v, by_bet);
+    for (int i = 0; r->n && i < AUTOMATIC_MOST; i++) {
+        const struct automatic_choice *a = &r->v[0];
+        struct automatic_choice *most = i ? NULL : &r->v[0];
+        double best = worth;
+        for (size_t k = 1; k < r->n && i; k++) {
+            const struct nearby_guess x = {a->us, a->error}, y = {r->v[k].us, r->v[k].error};
+            const double gain =
+                r->v[k].doubt || (a->exact && r->v[k].exact) ? 0 : nearby_gain(&x, &y);
+            if (gain > best) {
+                best = gain;
+                most = &r->v[k];
+            }
+        }
+        if (most)
+            most->doubt = true;
+    }
+    qsort(r->v, r->n, sizeof *r->v, by_bet);
 }
 
 static void rank(const struct question *x, struct automatic_ranking *out)
 {
     struct timed_rows r = {.x = x};
-    double nearest = INFINITY;
     tunings_each(session_tunings(x->s), take_row, &r);
     if (r.n)
         qsort(r.v, r.n, sizeof *r.v, by_choice);
-    for (size_t i = 0; i < r.n; i++)
-        nearest = fmin(nearest, r.v[i].apart);
     out->v = xcalloc(r.n + 1, sizeof *out->v);
-    for (size_t i = 0, end; i < r.n && nearest <= far_most; i = end) {
+    for (size_t i = 0, end; i < r.n; i = end) {
         for (end = i + 1; end < r.n && same_choice(&r.v[i], &r.v[end]);)
             end++;
         struct automatic_choice *c = &out->v[out->n];
-        if (r.v[i].apart > nearest + behind_most || !choice_of(x, &r.v[i], end - i, c))
+        if (!choice_of(x, &r.v[i], end - i, c))
             continue;
         c->own = r.v[i].t->own ? xstrdup(r.v[i].t->own) : NULL;
         out->n++;
     }
-    qsort(out->v, out->n, sizeof *out->v, by_bet);
+    temper(out);
+    find_doubt(out);
     free(r.v);
 }
 
@@ -303,14 +377,11 @@ void automatic_ranking_clear(struct automatic_ranking *r)
     *r = (struct automatic_ranking){.v = NULL};
 }
 
-size_t automatic_doubt(const struct automatic_ranking *r, size_t most)
+size_t automatic_doubt(const struct automatic_ranking *r)
 {
-    size_t n = r->n ? 1 : 0;
-    for (size_t i = 1; i < r->n && n == i && n < most; i++) {
-        const struct automatic_choice *a = &r->v[0], *b = &r->v[i];
-        const double error = hypot(a->error, b->error);
-        n += !(a->exact && b->exact) && b->us < a->us * (1 + sure * error);
-    }
+    size_t n = 0;
+    while (n < r->n && r->v[n].doubt)
+        n++;
     return n;
 }
 
@@ -334,22 +405,39 @@ const struct automatic_choice *automatic_next(const struct automatic_ranking *r)
     return NULL;
 }
 
+/* "here", "on another H200", or of another kind of GPU, "on H200, another GPU,". */
+static void add_place(const struct automatic_ranking *r, const struct automatic_choice *c,
+                      struct str *out)
+{
+    if (strcmp(c->gpu, r->device) != 0)
+        str_addf(out, "on %s, another GPU,", c->gpu);
+    else if (c->shipped)
+        str_addf(out, "on another %s", r->device);
+    else
+        str_add(out, "here");
+}
+
+static void add_expected(const struct automatic_ranking *r, const struct automatic_choice *c,
+                         struct str *out)
+{
+    char us[NUMBER_BUF];
+    str_addf(out, "expected to be fastest: about %s us, give or take %.0f %%, by its times ",
+             number_fmt(us, c->us, 3), fmax(1, 100 * c->error));
+    add_place(r, c, out);
+    str_addf(out, " at %d shape%s, the nearest %s", c->shapes, c->shapes == 1 ? "" : "s", c->near);
+}
+
 void automatic_say(const struct automatic_ranking *r, struct str *out)
 {
     const struct automatic_choice *c = &r->v[0], *next = automatic_next(r);
-    char us[NUMBER_BUF], times[NUMBER_BUF], *name = automatic_name(c);
+    char times[NUMBER_BUF], *name = automatic_name(c);
     str_addf(out, "%s, ", name);
     free(name);
-    if (c->exact)
-        str_addf(out, "which was fastest %s%s", c->shipped ? "on another " : "here",
-                 c->shipped ? r->device : "");
-    else
-        str_addf(out,
-                 "expected to be fastest: about %s us, give or take %.0f %%, by its times %s%s at "
-                 "%d shape%s, the nearest %s",
-                 number_fmt(us, c->us, 3), fmax(1, 100 * c->error),
-                 c->shipped ? "on another " : "here", c->shipped ? r->device : "", c->shapes,
-                 c->shapes == 1 ? "" : "s", c->near);
+    if (c->exact) {
+        str_add(out, "which was fastest ");
+        add_place(r, c, out);
+    } else
+        add_expected(r, c, out);
     if (c->other)
         str_addf(out, ", with the L2 %s", strcmp(r->l2, "hot") ? "hot" : "cold");
     if (!next)
@@ -391,11 +479,11 @@ static double expect(const void *ctx, const struct tuned *t, const struct shape 
     struct nearby_time was = {.us = t->median_us};
     struct known k = {.desc = d, .own = t->own};
     struct nearby_load here;
-    if (!load_of(x, &k, s, &here))
+    if (!load_of(x, &k, s, x->gpu, &here))
         return INFINITY; /* this GPU cannot launch it */
-    if (!load_of(x, &k, at, &was.load))
+    if (!load_of(x, &k, at, x->gpu, &was.load))
         return t->median_us;
-    const struct nearby_guess g = nearby_guess(&was, 1, &here);
+    const struct nearby_guess g = nearby_guess(&was, 1, &here, launch_us(x));
     return g.us > 0 ? g.us : t->median_us;
 }
 

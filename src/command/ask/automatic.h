@@ -24,14 +24,17 @@ struct automatic_choice {
     double error;          /* relative, a standard deviation */
     double blocks;         /* of its main launch at the shape, */
     double busiest;        /* and of them on the busiest multiprocessor */
-    int shapes;            /* at which it was timed */
+    int shapes;            /* at which it was timed: of those that count */
+    bool doubt;            /* it may be fastest: worth being timed */
+    const char *gpu;       /* that the nearest of these times is of */
     bool exact;            /* this one is among them */
     bool shipped;          /* the nearest of these times is of the shipped list */
     bool other;            /* all of them are with the other state of the L2 */
     double apart;          /* of the nearest shape, tuned_distance() */
     char near[SHAPE_TEXT]; /* that shape */
 };
-/* What may be fastest, the best bet first: least expected time where two are equally sure. */
+/* What may be fastest, the best bet first: least expected time where two are equally sure. Those that are worth being timed
+ * come before others. */
 struct automatic_ranking {
     struct automatic_choice *v;
     size_t n;
@@ -43,8 +46,10 @@ struct automatic_ranking {
 void automatic_rank(struct session *s, const struct problem *p, const struct options *o,
                     bool planned, struct automatic_ranking *out);
 void automatic_ranking_clear(struct automatic_ranking *r);
-/* How many of the first may be fastest for all that is known, at most `most`; 1: the first one is. */
-size_t automatic_doubt(const struct automatic_ranking *r, size_t most);
+/* Kernels that are timed at most. */
+enum { AUTOMATIC_MOST = 8 };
+/* How many of the first may be fastest for all that is known; 1: the first one is. */
+size_t automatic_doubt(const struct automatic_ranking *r);
 /* The first of the others that does not take the same time; NULL: none. */
 const struct automatic_choice *automatic_next(const struct automatic_ranking *r);
 /* "fa3_wgmma@BR=64@BC=64"; the caller frees. */

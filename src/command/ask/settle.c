@@ -121,14 +121,14 @@ static enum status keep(struct session *s, const struct request *r,
                         const struct automatic_ranking *by, const struct run_rows *rows,
                         struct err *err)
 {
-    struct tuned t[SETTLE_MOST];
+    struct tuned t[AUTOMATIC_MOST];
     size_t n = 0;
     int best[2];
     char *path = NULL;
     find_best(rows, best);
     if (best[1] < 0)
         return err_set(err, ST_NO, "the times that would tell did not come");
-    for (size_t i = 0; i < rows->n && n < SETTLE_MOST; i++)
+    for (size_t i = 0; i < rows->n && n < AUTOMATIC_MOST; i++)
         if (counts(&rows->v[i]))
             t[n++] = entry(r, by, i, &rows->v[i]);
     struct err why = ERR_INIT;
@@ -169,7 +169,7 @@ enum status automatic_settle(struct session *s, const struct request *r, struct 
     if (!may_settle(s, r))
         return ST_OK;
     automatic_rank(s, &r->problem, &r->options, false, &by);
-    const size_t n = automatic_doubt(&by, SETTLE_MOST);
+    const size_t n = automatic_doubt(&by);
     if (n > 1) {
         st = time_them(s, r, &by, n, &why);
         if (st == ST_CANCELLED)

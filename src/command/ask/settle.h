@@ -11,9 +11,6 @@
 
 #include "command/ask/request.h"
 
-/* Kernels that are timed at most. Of shapes left out of the H200's list one of so many is within 3 % of the fastest 24 times of 25. */
-enum { SETTLE_MOST = 6 };
-
 /* For the problem and options of a request that has "auto" among its kernels. What was timed is told and kept, and
  * automatic_pick() finds it. ST_CANCELLED is all that stops the verb: without times what is expected has to do. */
 enum status automatic_settle(struct session *s, const struct request *r, struct err *err);

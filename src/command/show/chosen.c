@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "command/ask/automatic.h"
-#include "command/ask/settle.h"
 #include "export/rows.h"
 
 enum { SHOWN = 8 };
@@ -20,7 +19,8 @@ static const char how_it_works[] =
     "plus work for each round of "
     "blocks (as many as the multiprocessors hold at once, as long as they share its units), plus "
     "bytes; then by how far the "
-    "nearest times are from that. Twice \"give or take\" has nineteen of twenty.\n";
+    "nearest times are from that. The farther they are, the less sure: another mask, other heads, "
+    "another GPU count as well. Twice \"give or take\" has nineteen of twenty.\n";
 
 static const struct column choice_columns[] = {
     {.field = "kernel", .title = "kernel", .left = true, .whole = true},
@@ -59,7 +59,7 @@ static void add_table(const struct automatic_ranking *r, int width, struct str *
 
 static void add_doubt(const struct automatic_ranking *r, bool known, struct str *out)
 {
-    const size_t n = automatic_doubt(r, SETTLE_MOST);
+    const size_t n = automatic_doubt(r);
     if (known)
         str_add(out,
                 "That counts for less than what you have tuned or timed here: auto takes that.\n");
@@ -162,10 +162,12 @@ void chosen_why(struct session *s, const struct request *r, int i, struct str *o
     if (!r->kernels[i] || r->descs[i] != r->kernels[i]->cuda)
         return;
     automatic_rank(s, &r->problem, &r->options, true, &by);
-    const int at = by.n ? find_choice(&by, r, i) : -1;
+    /* what another GPU's times say of this one is for who asks: explain auto */
+    const bool told = by.n && !strcmp(by.v[0].gpu, by.device);
+    const int at = told ? find_choice(&by, r, i) : -1;
     if (at == 0)
         add_first(&by, out);
-    else if (by.n)
+    else if (told)
         add_other(&by, at, out);
     automatic_ranking_clear(&by);
 }
