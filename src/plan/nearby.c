@@ -12,9 +12,11 @@
 enum { TERMS = 3, SHARES = 11 };
 enum { FORMS = SHARES * (1 << (TERMS - 1)) };
 static const double usual_weight = 0.3,
-                    usual_share = 0.3; /* what a usual launch counts beside times; how blocks share */
+                    usual_share =
+                        0.3; /* what a usual launch counts beside times; how blocks share */
 static const double term_cost = 0.0005, share_cost = 0.002;
-static const double fit_sd = 0.1; /* forms that fit worse by its square are e^(1/2) times less likely */
+static const double fit_sd =
+    0.1; /* forms that fit worse by its square are e^(1/2) times less likely */
 /* Standard deviations of logarithms: of a time; of what a form leaves, and the powers of 2 over which that stays alike: of a
  * shape, and of the kernel as such. */
 static const double noise_sd = 0.01;
@@ -22,7 +24,7 @@ static const double left_sd[2] = {0.15, 0.45}, reach[2] = {1.5, 10};
 /* Powers of 2 that count for another one; for columns, for each of theirs. */
 static const double of_mask = 1.5, of_layout = 0.5, of_columns = 2, of_gpu = 3;
 static const double beside_products = 48; /* columns that the softmax of a pair takes as long as */
-static const double usual_peak = 1e8; /* operations a us, of a GPU of which that is not known */
+static const double usual_peak = 1e8;     /* operations a us, of a GPU of which that is not known */
 /* How sure one is whose time the others are seen beside; and what those take, times that, and how far from it they are. */
 static const double known_sd = 0.25, others_times = 2.5, others_sd = 0.5;
 
@@ -59,7 +61,7 @@ bool nearby_load(const struct plan *p, struct nearby_load *out)
     const double br = param_or_1(p, "BR"), bc = param_or_1(p, "BC"), heads = (double)(s->B * s->H),
                  tiles = heads * ceil((double)s->Sq / br);
     const double peak = p->peak_tflops > 0 ? p->peak_tflops * 1e6 : usual_peak, /* a us */
-        us = 4 * ((double)s->D + beside_products) * p->device->sms / peak; /* of a pair */
+        us = 4 * ((double)s->D + beside_products) * p->device->sms / peak;      /* of a pair */
     *out = (struct nearby_load){.shape = *s,
                                 .gpu = p->device,
                                 .blocks = (double)pass->grid[0] * (double)pass->grid[1] *
@@ -137,8 +139,8 @@ static void terms(const struct nearby_time *x, double q, double out[TERMS])
 }
 
 /* The least squares of the terms in `set`; false: one would be negative, or they cannot be told apart. */
-static bool fit_terms(const struct nearby_time *const *v, int n, double launch_us, double q, unsigned set,
-                      struct form *f)
+static bool fit_terms(const struct nearby_time *const *v, int n, double launch_us, double q,
+                      unsigned set, struct form *f)
 {
     double a[TERMS * TERMS] = {0}, b[TERMS] = {0}, row[TERMS];
     int at[TERMS] = {0}, m = 0;
@@ -202,10 +204,9 @@ double nearby_apart(const struct shape *a, const struct shape *b, bool same_gpu)
                  k = fabs(log2((double)a->Sk / (double)b->Sk));
     return fabs(log2((double)(a->B * a->Hkv) / (double)(b->B * b->Hkv))) +
            fabs(log2((double)(a->H * b->Hkv) / (double)(a->Hkv * b->H))) +
-           of_columns * fabs(log2((double)a->D / (double)b->D)) + (a->causal != b->causal ? of_mask : 0) +
-           (a->layout != b->layout ? of_layout : 0) +
-           (same_gpu ? 0 : of_gpu) +
-           (a->page ? fabs(log2((double)a->page / (double)b->page)) : 0) +
+           of_columns * fabs(log2((double)a->D / (double)b->D)) +
+           (a->causal != b->causal ? of_mask : 0) + (a->layout != b->layout ? of_layout : 0) +
+           (same_gpu ? 0 : of_gpu) + (a->page ? fabs(log2((double)a->page / (double)b->page)) : 0) +
            (a->Sq == a->Sk && b->Sq == b->Sk ? q : q + k); /* lengths that are one count once */
 }
 
@@ -229,8 +230,7 @@ static double weigh(const struct nearby_time *const *v, int n, const struct near
     for (int i = 0; i < n; i++) {
         w[i] = to[i] = alike(&v[i]->load, at);
         for (int k = 0; k < n; k++)
-            a[i * n + k] =
-                alike(&v[i]->load, &v[k]->load) + (i == k ? noise_sd * noise_sd : 0);
+            a[i * n + k] = alike(&v[i]->load, &v[k]->load) + (i == k ? noise_sd * noise_sd : 0);
     }
     const bool solved = solve(a, w, n);
     for (int i = 0; i < n; i++)
@@ -312,5 +312,6 @@ void nearby_temper(struct nearby_guess *g, size_t n)
 double nearby_gain(const struct nearby_guess *a, const struct nearby_guess *b)
 {
     const double sd = hypot(a->error, b->error), by = log(a->us / b->us), z = by / sd;
-    return sd > 0 ? sd * exp(-z * z / 2) / sqrt(2 * acos(-1)) + by * erfc(-z / sqrt(2)) / 2 : fmax(by, 0);
+    return sd > 0 ? sd * exp(-z * z / 2) / sqrt(2 * acos(-1)) + by * erfc(-z / sqrt(2)) / 2
+                  : fmax(by, 0);
 }

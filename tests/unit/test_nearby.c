@@ -218,13 +218,14 @@ static void test_plan(void)
     struct nearby_load l;
     CU_ASSERT(loaded("fa2_mma", "H=8 S=1000 D=64", "BR", "64", &l));
     CU_ASSERT(l.blocks == 8 * 16 && l.sms == 132 && l.resident >= 1);
-    const double pair = 4 * (64 + 48) * 132 / 989.5e6; /* us of a multiprocessor */
+    const double pair = 4 * (64 + 48) * 132 / 989.5e6;                  /* us of a multiprocessor */
     CU_ASSERT_DOUBLE_EQUAL(l.work, 64.0 * 1024 * pair, 0.001 * l.work); /* tiles in full */
     CU_ASSERT_DOUBLE_EQUAL(l.bytes, 4 * 8 * 1000 * 64 * 2 / 4.8e6, 0.01 * l.bytes);
     CU_ASSERT(l.least_us < l.work * l.blocks / l.sms);
     struct nearby_load c;
     CU_ASSERT(loaded("fa2_mma", "H=8 S=1000 D=64 causal", "BR", "64", &c));
-    CU_ASSERT(fabs(c.longest / (64 * 1000 * pair) - 1) < 0.001 && c.work > 0.5 * l.work && c.work < 0.65 * l.work);
+    CU_ASSERT(fabs(c.longest / (64 * 1000 * pair) - 1) < 0.001 && c.work > 0.5 * l.work &&
+              c.work < 0.65 * l.work);
     CU_ASSERT(loaded("fa3_persistent", "H=10 S=4289 D=64", "BR", "192", &l));
     CU_ASSERT_DOUBLE_EQUAL(l.work, 2 * 192.0 * 4352 * pair,
                            0.001 * l.work); /* 230 tiles by 132 blocks: some take two */

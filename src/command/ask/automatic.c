@@ -14,10 +14,11 @@
 #include "plan/nearby.h"
 
 static const double careful = 1; /* standard deviations that an expected time is taken longer */
-static const double worth = 0.002; /* of the time: to be gained, for a kernel to be timed beside the first */
+static const double worth =
+    0.002; /* of the time: to be gained, for a kernel to be timed beside the first */
 /* What emptied caches cost a run on an H200, of whichever kernel, less of long ones; and what is not known by that. */
 static const double cold_us = 2.7, cold_error = 0.1;
-static const double alike_us = 1.01; /* times as long: nobody sees that */
+static const double alike_us = 1.01;     /* times as long: nobody sees that */
 static const double hot_launch_us = 2.8; /* what a run takes there at least, usually */
 
 const struct backend_info *automatic_runner(const struct options *o)
@@ -199,8 +200,7 @@ static void take_row(void *ctx, const struct tuned_seen *seen)
         return;
     xgrow((void **)&r->v, &r->cap, r->n + 1, sizeof *r->v);
     r->v[r->n++] =
-        (struct timed_row){
-        t, seen->shape, d, gpu, apart, seen->shipped, strcmp(t->l2, x->l2) != 0};
+        (struct timed_row){t, seen->shape, d, gpu, apart, seen->shipped, strcmp(t->l2, x->l2) != 0};
 }
 
 static int compare_text(const char *a, const char *b)
