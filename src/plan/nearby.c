@@ -22,7 +22,7 @@ static const double fit_sd =
 static const double noise_sd = 0.01;
 static const double left_sd[2] = {0.15, 0.45}, reach[2] = {1.5, 10};
 /* Powers of 2 that count for another one; for columns, for each of theirs. */
-static const double of_mask = 1.5, of_layout = 0.5, of_columns = 2, of_gpu = 3;
+static const double of_mask = 1.5, of_layout = 0.5, of_columns = 2, of_gpu = 3, of_source = 1.5;
 static const double beside_products = 48; /* columns that the softmax of a pair takes as long as */
 static const double usual_peak = 1e8;     /* operations a us, of a GPU of which that is not known */
 /* How sure one is whose time the others are seen beside; and what those take, times that, and how far from it they are. */
@@ -196,7 +196,7 @@ static void fit(const struct nearby_time *const *v, int n, double launch_us, str
 
 /* ---- what they leave ---- */
 
-double nearby_apart(const struct shape *a, const struct shape *b, bool same_gpu)
+double nearby_apart(const struct shape *a, const struct shape *b, bool same_gpu, bool same_source)
 {
     if (dtype_size(a->dtype) != dtype_size(b->dtype) || !a->page != !b->page)
         return INFINITY;
@@ -206,13 +206,14 @@ double nearby_apart(const struct shape *a, const struct shape *b, bool same_gpu)
            fabs(log2((double)(a->H * b->Hkv) / (double)(a->Hkv * b->H))) +
            of_columns * fabs(log2((double)a->D / (double)b->D)) +
            (a->causal != b->causal ? of_mask : 0) + (a->layout != b->layout ? of_layout : 0) +
-           (same_gpu ? 0 : of_gpu) + (a->page ? fabs(log2((double)a->page / (double)b->page)) : 0) +
+           (same_gpu ? 0 : of_gpu) + (same_source ? 0 : of_source) +
+           (a->page ? fabs(log2((double)a->page / (double)b->page)) : 0) +
            (a->Sq == a->Sk && b->Sq == b->Sk ? q : q + k); /* lengths that are one count once */
 }
 
 static double loads_apart(const struct nearby_load *a, const struct nearby_load *b)
 {
-    return nearby_apart(&a->shape, &b->shape, a->gpu == b->gpu);
+    return nearby_apart(&a->shape, &b->shape, a->gpu == b->gpu, a->old == b->old);
 }
 
 static double alike(const struct nearby_load *a, const struct nearby_load *b)

@@ -26,6 +26,7 @@
 struct nearby_load {
     struct shape shape;
     const struct device *gpu;
+    bool old;                     /* of another source of the kernel */
     double blocks, resident, sms; /* resident: on a multiprocessor at once */
     double work;                  /* of a block, us of a multiprocessor whose units never wait */
     double longest;               /* that of the longest block */
@@ -45,9 +46,9 @@ struct nearby_guess {
     double us;    /* NaN: nothing to go by */
     double error; /* relative, a standard deviation */
 };
-/* How far two shapes are apart that one kernel's times may be carried between, in powers of 2, on one GPU or two; INFINITY: they
- * may not. */
-double nearby_apart(const struct shape *a, const struct shape *b, bool same_gpu);
+/* How far two shapes are apart that one kernel's times may be carried between, in powers of 2, on one GPU or two, of one source
+ * or two; INFINITY: they may not. */
+double nearby_apart(const struct shape *a, const struct shape *b, bool same_gpu, bool same_source);
 
 enum { NEARBY_MOST = 24 }; /* times of one kernel that are looked at: the nearest of more */
 /* None of these times is INFINITY apart from `at`. launch_us: what a launch takes where they do not tell it. */

@@ -66,6 +66,11 @@ check auto $asked D=64 f32 backend=cuda"
         is "  with more doubt than before" [ "${now:-1}" -gt "$doubt" ]
         doubt=${now:-1}
     done
+    # Nor is a kernel forgotten whose source has changed: less is known of it.
+    sed "s/$hash/0123456789abcdef/" one.tuned >old.tuned
+    ATTNSCOPE_TUNED=old.tuned run explain auto S=64 H=2 D=64 f32 gpu=H200
+    is "times of an earlier source count, and are told" says "$out" 'expected to be fastest: .* the nearest B=1 H=2 S=64 D=64 f32, when its source was another'
+    is "  but not as if they were of this one" says "$out" '^naive +[0-9.]+ +[0-9]+ % .* [(]earlier source[)]'
     # A GPU of which nothing comes with the program is expected to do as another does, in its own units.
     run plan auto S=64 H=2 D=64 f32 gpu=L4
     is "times of another GPU count" says "$err" 'auto: [a-z0-9_]+.*, expected to be fastest: .* by its times on H200, another GPU, at '

@@ -142,15 +142,22 @@ static void test_farther(void)
         far[k] = g.error;
     }
     CU_ASSERT(near < far[3] && far[3] < far[1] && far[1] < far[2] && far[2] < far[0]);
+    fill(&t, v);
+    for (int i = 0; i < TIMES; i++) {
+        v[i].load.gpu = &here;
+        v[i].load.old = true;
+    }
+    CU_ASSERT(nearby_guess(v, TIMES, &at, usual_us).error > near);
+    CU_ASSERT(nearby_apart(&at.shape, &at.shape, true, false) > 0); /* never taken as it is */
     struct shape other = at.shape;
-    CU_ASSERT_EQUAL(nearby_apart(&at.shape, &other, true), 0);
+    CU_ASSERT_EQUAL(nearby_apart(&at.shape, &other, true, true), 0);
     other.dtype = DTYPE_BF16;
-    CU_ASSERT_EQUAL(nearby_apart(&at.shape, &other, true), 0);
+    CU_ASSERT_EQUAL(nearby_apart(&at.shape, &other, true, true), 0);
     other.dtype = DTYPE_F32;
-    CU_ASSERT(isinf(nearby_apart(&at.shape, &other, true)));
+    CU_ASSERT(isinf(nearby_apart(&at.shape, &other, true, true)));
     other = at.shape;
     other.page = 16;
-    CU_ASSERT(isinf(nearby_apart(&at.shape, &other, true)));
+    CU_ASSERT(isinf(nearby_apart(&at.shape, &other, true, true)));
 }
 
 /* What one time leaves open is said: whether a run is mostly launch, work or bytes. */

@@ -85,16 +85,24 @@ static struct param_values params_of(const struct kernel_desc *d, const char *ow
     return v;
 }
 
-/* Its kernel on that backend, if its source is the one that was timed; else NULL. */
-static const struct kernel_desc *todays(const struct question *x, const struct tuned *t)
+/* Its kernel on that backend; *old: its source is not the one that was timed. NULL: there is none. */
+static const struct kernel_desc *desc_of(const struct question *x, const struct tuned *t, bool *old)
 {
     const struct kernel *k = registry_find(x->s->services.registry, t->kernel);
     const struct backend_info *b = backend_info(t->backend);
     const struct kernel_desc *d = k && b ? backend_desc(b, k) : NULL;
     char *hash = d ? xasprintf("%016llx", (unsigned long long)desc_hash(d)) : NULL;
-    const bool same = hash && !strcmp(hash, t->hash);
+    *old = hash && strcmp(hash, t->hash) != 0;
     free(hash);
-    return same ? d : NULL;
+    return d;
+}
+
+/* If its source is the one that was timed; else NULL. */
+static const struct kernel_desc *todays(const struct question *x, const struct tuned *t)
+{
+    bool old;
+    const struct kernel_desc *d = desc_of(x, t, &old);
+    return old ? NULL : d;
 }
 
 /* A kernel with parameters of its own as this machine knows it: registers are looked up once for each code, as they hang on no
@@ -169,6 +177,7 @@ struct timed_row {
     const struct device *gpu;
     double apart;
     bool shipped, other; /* other: with the other state of the L2 */
+    bool old;            /* of another source of the kernel */
 };
 
 struct timed_rows {
@@ -194,13 +203,17 @@ static void take_row(void *ctx, const struct tuned_seen *seen)
     const struct device *gpu = gpu_of(x, t);
     if (!gpu || strcmp(t->backend, x->backend) != 0)
         return;
-    const double apart = nearby_apart(seen->shape, &x->p->shape, gpu == x->gpu);
-    const struct kernel_desc *d = apart < INFINITY ? todays(x, t) : NULL;
-    if (!d)
+    struct timed_row row = {.t = t,
+                            .shape = seen->shape,
+                            .gpu = gpu,
+                            .shipped = seen->shipped,
+                            .other = strcmp(t->l2, x->l2) != 0};
+    row.desc = desc_of(x, t, &row.old);
+    row.apart = nearby_apart(seen->shape, &x->p->shape, gpu == x->gpu, !row.old);
+    if (!row.desc || !(row.apart < INFINITY))
         return;
     xgrow((void **)&r->v, &r->cap, r->n + 1, sizeof *r->v);
-    r->v[r->n++] =
-        (struct timed_row){t, seen->shape, d, gpu, apart, seen->shipped, strcmp(t->l2, x->l2) != 0};
+    r->v[r->n++] = row;
 }
 
 static int compare_text(const char *a, const char *b)
@@ -217,6 +230,7 @@ static int by_choice(const void *a, const void *b)
     c = c ? c : compare_text(x->t->own, y->t->own);
     c = c ? c : (x->apart > y->apart) - (x->apart < y->apart);
     c = c ? c : compare_text(x->t->shape, y->t->shape);
+    c = c ? c : (int)x->old - (int)y->old;
     c = c ? c : (int)x->other - (int)y->other;
     c = c ? c : (int)x->shipped - (int)y->shipped;
     return c ? c : -compare_text(x->t->time, y->t->time);
@@ -254,7 +268,9 @@ static struct nearby_guess guess(const struct question *x, struct known *k,
             continue; /* the first one of a shape counts */
         last = &v[i];
         times[count].us = us_of(x, last);
-        count += load_of(x, k, last->shape, last->gpu, &times[count].load);
+        if (!load_of(x, k, last->shape, last->gpu, &times[count].load))
+            continue;
+        times[count++].load.old = last->old;
     }
     *shapes = (int)count;
     return nearby_guess(times, count, here, launch_us(x));
@@ -276,6 +292,7 @@ static bool choice_of(const struct question *x, const struct timed_row *v, size_
                                      .busiest = ceil(here.blocks / here.sms),
                                      .exact = v->apart == 0 && !v->other,
                                      .gpu = v->gpu->name,
+                                     .old = v->old,
                                      .shipped = v->shipped,
                                      .other = true,
                                      .apart = v->apart};
@@ -424,7 +441,8 @@ static void add_expected(const struct automatic_ranking *r, const struct automat
     str_addf(out, "expected to be fastest: about %s us, give or take %.0f %%, by its times ",
              number_fmt(us, c->us, 3), fmax(1, 100 * c->error));
     add_place(r, c, out);
-    str_addf(out, " at %d shape%s, the nearest %s", c->shapes, c->shapes == 1 ? "" : "s", c->near);
+    str_addf(out, " at %d shape%s, the nearest %s%s", c->shapes, c->shapes == 1 ? "" : "s", c->near,
+             c->old ? ", when its source was another" : "");
 }
 
 void automatic_say(const struct automatic_ranking *r, struct str *out)

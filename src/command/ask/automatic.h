@@ -2,7 +2,8 @@
  * was timed on such a GPU (plan/nearby.h).
  *
  * In this order: what `tune ... measure` found for the shape's class on this device; what was timed at this very shape; the
- * kernels of the list by their expected times. Where no GPU of the list runs it, the user's own nearest shape.
+ * kernels of the list by their expected times, to which those of an earlier source count as if they were of a shape farther away.
+ * Where no GPU of the list runs it, the user's own nearest shape.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef ATTNSCOPE_COMMAND_AUTOMATIC_H
@@ -27,6 +28,7 @@ struct automatic_choice {
     int shapes;            /* at which it was timed: of those that count */
     bool doubt;            /* it may be fastest: worth being timed */
     const char *gpu;       /* that the nearest of these times is of */
+    bool old;              /* that one is of another source of the kernel */
     bool exact;            /* this one is among them */
     bool shipped;          /* the nearest of these times is of the shipped list */
     bool other;            /* all of them are with the other state of the L2 */

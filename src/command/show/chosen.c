@@ -41,7 +41,8 @@ static void fill_line(const struct automatic_ranking *r, size_t i, char **line)
     line[2] = c->exact ? xstrdup("timed") : xasprintf("%.0f %%", fmax(1, 100 * c->error));
     line[3] = xstrdup(number_fmt(buf, c->us / r->v[0].us, 3));
     line[4] = xasprintf("%d", c->shapes);
-    line[5] = xasprintf("%s%s", c->near, c->other ? " (other L2)" : "");
+    line[5] = xasprintf("%s%s%s", c->near, c->other ? " (other L2)" : "",
+                        c->old ? " (earlier source)" : "");
 }
 
 static void add_table(const struct automatic_ranking *r, int width, struct str *out)
