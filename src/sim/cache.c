@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "base/mem.h"
+#include "base/status.h"
 
 enum { WAYS = 16, SECTORS = 4, LINE_BYTES = 128, SECTOR_BYTES = 32 };
 enum { PAGE_SECTORS = 2048, PAGE_WORDS = PAGE_SECTORS / 64 };
@@ -23,8 +24,7 @@ struct way {
     uint8_t settled;        /* sectors of which an endless cache knows all, by bits */
 };
 
-/* All zeros: empty. So a large cache costs nothing where nobody asks, and what a line needs lies in two places: an access
- * is as slow as those are far away. */
+/* All zeros: empty. What a line needs lies in two places of it: an access is as slow as those are far away. */
 struct set {
     uint64_t order; /* ways, four bits each, the last used in the lowest; exclusive-or IN_ORDER */
     uint64_t tag[WAYS / 8]; /* of each way a byte: what its line may be, 0: it has none */
@@ -41,9 +41,15 @@ struct page {
     uint32_t *part; /* bytes of sectors that are known in part; NULL: of none */
 };
 
+/* The first FEW sets, then as many as there are before: what a cache costs, to make, to use and to clear, goes by what is asked
+ * of it and not by its size. */
+enum { FEW = 64, PIECES = 26 };
+
+/* Sets lie in the order in which they were asked for first. */
 struct cache {
-    struct set *set;
-    void *room; /* that they lie in */
+    struct set *piece[PIECES]; /* piece k > 0 has FEW << (k - 1) of them; NULL: not needed so far */
+    uint32_t *place; /* [sets]: of each, where it lies, counted from 1; 0: nobody asked for it */
+    uint32_t used;   /* sets that lie there */
     size_t sets;
     struct cache_counts counts;
     bool plain;         /* nothing unique is counted */
@@ -146,6 +152,47 @@ static size_t set_of(const struct cache *c, uint64_t line)
     return set_at(c, hash_of(line));
 }
 
+static unsigned piece_of(uint32_t place)
+{
+    return place < FEW ? 0 : 26 - (unsigned)__builtin_clz(place);
+}
+
+/* The set that lies there, counted from 0. */
+static struct set *set_in(const struct cache *c, uint32_t place)
+{
+    const unsigned k = piece_of(place);
+    return &c->piece[k][place - (k ? FEW << (k - 1) : 0)];
+}
+
+/* Sets are asked for in no order: many lie in large pages, since a look-up of the page would take longer than that of the
+ * line. */
+static struct set *make_piece(uint32_t sets)
+{
+    enum { ALIGNED = 64, LARGE = 2 << 20 };
+    const size_t bytes = sets * sizeof(struct set), aligned = bytes >= LARGE ? LARGE : ALIGNED;
+    void *p = aligned_alloc(aligned, (bytes + aligned - 1) / aligned * aligned);
+    if (!p)
+        fatal("out of memory: %zu bytes of a simulated cache", bytes);
+    if (aligned == LARGE)
+        (void)madvise(p, bytes / LARGE * LARGE, MADV_HUGEPAGE); /* a wish */
+    return p;
+}
+
+/* The set of that number, empty where nobody asked for it. */
+static struct set *open_set(struct cache *c, size_t number)
+{
+    uint32_t *place = &c->place[number];
+    if (*place)
+        return set_in(c, *place - 1);
+    const unsigned k = piece_of(c->used);
+    if (!c->piece[k])
+        c->piece[k] = make_piece(k ? FEW << (k - 1) : FEW);
+    struct set *s = set_in(c, c->used);
+    *place = ++c->used;
+    memset(s, 0, sizeof *s);
+    return s;
+}
+
 /* Never 0. */
 static uint8_t tag_of(uint64_t hash)
 {
@@ -232,7 +279,7 @@ static struct way *get(struct cache *c, uint64_t line, bool *known)
 {
     const uint64_t hash = hash_of(line);
     const uint8_t tag = tag_of(hash);
-    struct set *s = &c->set[set_at(c, hash)];
+    struct set *s = open_set(c, set_at(c, hash));
     const int found = find(s, line, tag);
     *known = found >= 0;
     const unsigned way = found >= 0 ? (unsigned)found : evict(c, s, line, tag);
@@ -263,7 +310,9 @@ void cache_sectors(struct cache *c, enum cache_op op, uint64_t sector, uint32_t 
 /* Asks for the set of a line, which lies anywhere, before it is looked at. */
 static void foresee(const struct cache *c, uint64_t line)
 {
-    __builtin_prefetch(&c->set[set_of(c, line)]);
+    const uint32_t place = c->place[set_of(c, line)];
+    if (place)
+        __builtin_prefetch(set_in(c, place - 1));
 }
 
 void cache_access(struct cache *c, enum cache_op op, uint64_t first, const struct pattern_global *p)
@@ -319,7 +368,10 @@ unsigned cache_missing(struct cache *c, uint64_t first, const struct pattern_glo
 void cache_forget(struct cache *c, uint64_t sector)
 {
     const uint64_t hash = hash_of(sector / SECTORS);
-    struct set *s = &c->set[set_at(c, hash)];
+    const uint32_t place = c->place[set_at(c, hash)];
+    if (!place)
+        return;
+    struct set *s = set_in(c, place - 1);
     const int found = find(s, sector / SECTORS, tag_of(hash));
     if (found < 0)
         return;
@@ -334,20 +386,8 @@ void cache_clear(struct cache *c)
 {
     free_pages(c);
     c->counts = (struct cache_counts){0};
-    memset(c->set, 0, c->sets * sizeof *c->set);
-}
-
-/* Pages that nobody has touched. Sets are asked for in no order: of a large cache in few, large pages, since a look-up of
- * the page would take longer than that of the line. */
-static void make_room(struct cache *c, size_t bytes)
-{
-    enum { ALIGNED = 64, LARGE = 2 << 20 };
-    const size_t aligned = bytes >= LARGE ? LARGE : ALIGNED;
-    c->room = xcalloc(bytes + aligned, 1);
-    char *at = (char *)c->room + aligned - (uintptr_t)c->room % aligned;
-    if (aligned == LARGE)
-        (void)madvise(at, bytes / LARGE * LARGE, MADV_HUGEPAGE); /* a wish */
-    c->set = (struct set *)(void *)at;
+    memset(c->place, 0, c->sets * sizeof *c->place);
+    c->used = 0;
 }
 
 struct cache *cache_new(size_t bytes)
@@ -355,7 +395,7 @@ struct cache *cache_new(size_t bytes)
     struct cache *c = xcalloc(1, sizeof *c);
     c->sets = bytes / (WAYS * LINE_BYTES);
     c->sets += !c->sets;
-    make_room(c, c->sets * sizeof *c->set);
+    c->place = xcalloc(c->sets, sizeof *c->place);
     return c;
 }
 
@@ -371,7 +411,9 @@ void cache_free(struct cache *c)
     if (!c)
         return;
     free_pages(c);
-    free(c->room);
+    for (int k = 0; k < PIECES; k++)
+        free(c->piece[k]);
+    free(c->place);
     free(c);
 }
 

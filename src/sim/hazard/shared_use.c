@@ -163,15 +163,26 @@ void shared_exit(struct hazard_block *b, uint32_t warp)
 
 /* ---- smaller cells ---- */
 
-/* n items of `size` bytes become n << by: each is what it was part of. */
+static bool is_zero(const unsigned char *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (bytes[i])
+            return false;
+    return true;
+}
+
+/* n items of `size` bytes become n << by: each is what it was part of. Most are zero: a block's first accesses have it done. */
 static void *spread(struct hoard *hoard, void *items, size_t size, uint32_t n, uint32_t by,
                     uint32_t cells)
 {
     if (!items)
         return NULL;
     unsigned char *new = hoard_take(hoard, cells, size);
-    for (size_t i = 0; i < (size_t)n << by && i < cells; i++)
-        memcpy(new + i *size, (unsigned char *)items + (i >> by) * size, size);
+    for (size_t i = 0; i < n; i++) {
+        const unsigned char *item = (unsigned char *)items + i * size;
+        for (size_t to = i << by; to < (i + 1) << by && to < cells && !is_zero(item, size); to++)
+            memcpy(new + to *size, item, size);
+    }
     hoard_give(hoard, items);
     return new;
 }
