@@ -55,6 +55,12 @@ bad 'no-such-file' -f no-such-file
 bad 'cpu' run naive backend=gpu
 bad '--json' plan naive --jsno
 bad 'not closed' -c 'show "S'
+run plan fa2 D=128 gpu=H100
+is "a roof without tensor cores says so" says "$out" 'compute-bound; at least 64\.2 us without tensor cores$'
+run plan fa2_mma D=128 gpu=H100
+is "one with them bounds every kernel" says "$out" 'compute-bound; at least 4\.34 us$'
+run plan fa2 Sk=64 Sq=1 gpu=H100
+is "nor does memory ask for them" says "$out" 'memory-bound; at least 0\.0397 us$'
 run plan fa2_mma gpu=Orin
 is "a peak that is not known bounds nothing" says "$out" 'unknown: the table has no peak of .*Orin.* for f16'
 is "  and no question mark stands for it" [ -z "$(printf '%s' "$out" | grep -F '?-bound')" ]

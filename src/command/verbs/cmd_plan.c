@@ -278,7 +278,9 @@ static void add_roofline(struct str *out, const struct plan_view *sh)
         return;
     }
     str_addf(out, "ridge %s FLOP/B ==> %s-bound; ", number_fmt(a, p->ridge, 3), p->bound);
-    str_addf(out, "no kernel is faster than %s here\n", number_fmt_us(b, p->roof_us));
+    const bool scalar = !strcmp(p->bound, "compute") && !strcmp(p->peak_unit, "fp32");
+    str_addf(out, "at least %s%s\n", number_fmt_us(b, p->roof_us),
+             scalar ? " without tensor cores" : "");
 }
 
 static void add_recorded(struct str *out, const struct plan_view *sh)
