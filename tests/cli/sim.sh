@@ -220,6 +220,24 @@ else
     is "and says why" says "$out" '"hazard":"[^"]*(bytes|barrier)'
     run sanitize mine f32 D=32 --json
     is "rows for programs" says "$out" '"kind":"race_block".*"second_place":"mine\.cu'
+    # What fails on the small shape that is tried first is the row, and says that it is not of the asked one.
+    if [ ! -e /dev/nvidiactl ]; then
+        unset ATTNSCOPE_LIBCUDA
+        run check mine f32 D=32 S=512 H=8
+        is "it fails on a small shape already" [ "$rc" -eq 1 ]
+        is "and says of which shape it is" says "$out" '^B=1 H=2 S=200 D=32 f32'
+        is "and that it was not the one asked for" says "$out" 'simulated on a smaller shape, where it fails already'
+        run check mine f32 D=32 S=72 H=1
+        is "of the asked shape there is no such word" not says "$out" 'smaller shape'
+        export ATTNSCOPE_LIBCUDA=none
+    fi
+    # A block without an end is told with the line of the source.
+    sed -e 's/^    const int q0 = .*/&\n    while (a.Sq) asm volatile("");/' "$src/kernels/cuda/qtile_seq.cu" |
+        sed -e 's/^ \* @name.*/ * @name mine/' -e 's/qtile_seq(const/mine(const/' >"$mine"
+    line=$(grep -n 'while (a.Sq)' "$mine" | cut -d: -f1)
+    sim check mine f32 D=32 S=16 H=1 hazards=off
+    is "an endless block fails" [ "$rc" -eq 1 ]
+    is "its line is told" says "$out$err" "block 0 does not end: .* it is at mine\.cu:$line"
 fi
 
 # ---- limits

@@ -257,12 +257,25 @@ static void say_why_small(struct simulating *x, const char *why)
     x->only_probe = true;
 }
 
+/* What is wrong already there is the row: without a word its figures would be taken for those of the asked shape. */
+static void say_fails_small(struct simulating *x)
+{
+    struct run_row *row = &x->probe;
+    x->only_probe = true;
+    if (!counted(row))
+        return;
+    char *text = xasprintf("%s%ssimulated on a smaller shape%s", row->reason ? row->reason : "",
+                           row->reason ? "; " : "", row->check ? ", where it fails already" : "");
+    free(row->reason);
+    row->reason = text;
+}
+
 /* Is the row settled by the small shape? */
 static bool is_settled(struct simulating *x)
 {
     char buf[NUMBER_BUF];
     if (!counted(&x->probe) || !x->probe.check || !run_row_passed(&x->probe)) {
-        x->only_probe = true;
+        say_fails_small(x);
         return true;
     }
     const double s = whole_s(x);
