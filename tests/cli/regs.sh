@@ -212,6 +212,11 @@ real() {
     ours=$(printf '%s' "$out" | sed -n 's/.*"regs":\([0-9]*\),"regs_source":"\([a-z]*\)".*/\1 \2/p')
     echo "# $1: registers $ours; ptxas says ${theirs:-nothing}"
     is "$1: the registers are those that ptxas tells by itself" [ "$ours" = "$theirs $1" ]
+    for how in "backend=sim" "time=0.05"; do
+        run run fa2 BR=32 D=48 S=64 H=1 gpu=H100 $how
+        is "$1: a predicted time stands beside $how" says "$out" '^  fa2: [0-9.]+ us: '
+        is "$1: and has the registers of the plan" [ "$(printf '%s' "$out" | grep -c 'registers on that GPU are not known')" -eq 0 ]
+    done
 }
 unset ATTNSCOPE_LIBNVRTC ATTNSCOPE_NVCC FAKECUDA
 nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)

@@ -40,9 +40,10 @@ static char *reserve(const struct predict_run *r, const struct predict_gpu *g)
     for (int i = 0; i < r->passes; i++) {
         most = r->pass[i].blocks > most ? r->pass[i].blocks : most;
         if (r->pass[i].resident_is_bound)
-            return xasprintf("its registers on that GPU are not known: taken as if %lld blocks "
-                             "were on an SM, the most there can be",
-                             (long long)r->pass[i].resident);
+            return xasprintf("its registers on that GPU are not known: taken as if %lld "
+                             "block%s an SM, the most there can be",
+                             (long long)r->pass[i].resident,
+                             r->pass[i].resident == 1 ? " were on" : "s were on");
     }
     if (2 * most > g->sms)
         return NULL;

@@ -17,6 +17,7 @@
 #include "command/ask/columns.h"
 #include "command/ask/estimate.h"
 #include "command/ask/measure.h"
+#include "command/ask/plan_here.h"
 #include "command/ask/predicted.h"
 #include "command/show/owner.h"
 #include "command/show/predicted_words.h"
@@ -78,6 +79,21 @@ static void absorb(struct measured *total, struct measured *part)
     measured_clear(part);
 }
 
+/* A predicted time hangs on registers, which plan compiles for: both shall say the same. */
+static void know_registers(struct session *s, const struct request *r)
+{
+    const char *sim = backend_simulator()->name, *backend = r->options.backend;
+    const bool named = backend && !strcmp(backend, sim);
+    for (int i = 0; i < r->nkernels; i++) {
+        struct request one;
+        if ((named || simulated(r, i)) && request_on(s, r, i, sim, &one)) {
+            plans_ask(s, s, &one, session_gpu(s, r->options.gpu, NULL));
+            request_clear(&one);
+        }
+    }
+    plans_wait(s);
+}
+
 static enum status each_shape(const struct shapes_run *x, const char *line, bool dry,
                               struct err *err)
 {
@@ -91,6 +107,7 @@ static enum status each_shape(const struct shapes_run *x, const char *line, bool
         struct measured part;
         request_copy(&r, x->base);
         problem_copy(&r.problem, &p);
+        know_registers(x->s, &r);
         measure(x->s, &r, x->how, &part);
         simulate(x->s, &r, x->how, 0, &part);
         absorb(x->total, &part);
@@ -187,9 +204,11 @@ enum status run_request(struct session *s, struct cmd_call *c, const struct requ
     const struct timing_rule usual = TIMING_DEFAULT;
     const bool meant = call_key(c, "time") || r->options.rule.max_s != usual.max_s;
     enum status st = estimate_ask(s, r, how->kind, meant, err);
-    if (!st)
-        measure(s, r, how, out);
-    return st;
+    if (st)
+        return st;
+    know_registers(s, r);
+    measure(s, r, how, out);
+    return ST_OK;
 }
 
 void run_environment(struct str *out, const struct run_row *row)
