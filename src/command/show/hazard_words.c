@@ -16,7 +16,7 @@ static const struct hazard_words table[] = {
      .why = "Lanes of a warp need not run in step, and the compiler may exchange their accesses. A "
             "shuffle or a vote makes lanes wait and orders no memory.",
      .mend = "Put __syncwarp() between the write and the use by another lane; its mask must name "
-             "both.",
+             "both. Where other warps use these bytes, too, it is __syncthreads() that is missing.",
      .lesson = "warps"},
     {.kind = "race_lanes",
      .why = "Several lanes write different values to one place in one instruction. One of them "
@@ -26,8 +26,10 @@ static const struct hazard_words table[] = {
     {.kind = "race_grid",
      .why = "Blocks run in any order, at once or one after the other; __syncthreads() ends at the "
             "block. What one block writes another uses, and nothing says which comes first.",
-     .mend = "Give each block a place of its own and combine in a second launch; or count with an "
-             "atomic operation, with __threadfence() before it and behind it.",
+     .mend = "Give each block a place of its own and combine in a second launch; or count: "
+             "__syncthreads(), then one thread alone does __threadfence(), the atomic operation "
+             "and __threadfence(), then __syncthreads(). Fences of the threads that wrote, before "
+             "the barrier, order nothing for the one that counts.",
      .lesson = "atomics"},
     {.kind = "missing_wait",
      .why =
@@ -54,13 +56,13 @@ static const struct hazard_words table[] = {
      .why = "An address lies outside of every tensor and buffer. On a GPU this reads somebody "
             "else's bytes, or ends the launch with an error that names no line.",
      .mend = "Compare row and column with Sq, Sk and D before the access: the last tile is seldom "
-             "full.",
+             "full. In shared memory, the index with the size of the buffer, which plan lists.",
      .lesson = "hazards"},
     {.kind = "out_of_bounds_write",
      .why = "An address lies outside of every tensor and buffer. On a GPU this destroys somebody "
             "else's bytes, or ends the launch with an error that names no line.",
      .mend = "Compare row and column with Sq, Sk and D before the access: the last tile is seldom "
-             "full.",
+             "full. In shared memory, the index with the size of the buffer, which plan lists.",
      .lesson = "hazards"},
     {.kind = "misaligned",
      .why = "An access of 4, 8 or 16 bytes must begin at a multiple of as many. A GPU ends the "
@@ -72,7 +74,7 @@ static const struct hazard_words table[] = {
      .why = "Bytes are read that nobody has written. Memory has some value there, a good one often "
             "enough for tests to pass.",
      .mend = "Write them first: zeros for what lies beyond the last row, and the first maximum and "
-             "sum.",
+             "sum. A counter in a workspace: zero on its @workspace line.",
      .lesson = "hazards"},
     {.kind = "read_only",
      .why = "A kernel's parameters and constants cannot be written.",
