@@ -49,6 +49,14 @@ const char *predict_unit_what(enum predict_unit u)
     return unit_whats[u];
 }
 
+const char *predict_unit_words(const char *name)
+{
+    for (int u = 0; u < PREDICT_UNIT_COUNT; u++)
+        if (!strcmp(name, unit_names[u]))
+            return unit_whats[u];
+    return name;
+}
+
 /* ---- a phase of a lone block ---- */
 
 /* Cycles of an SM that a block of this launch keeps each unit busy with the phase. */

@@ -90,6 +90,8 @@ enum predict_unit {
 };
 const char *predict_unit_name(enum predict_unit u); /* "wait_shared" */
 const char *predict_unit_what(enum predict_unit u);
+/* What the unit of that name is in words; a name that is none is its own words. Borrowed. */
+const char *predict_unit_words(const char *name);
 
 /* What the model knows of a GPU. */
 enum { PREDICT_CLUSTER = 16 }; /* the largest */

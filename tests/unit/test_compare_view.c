@@ -203,6 +203,43 @@ static void test_draw(void)
     canvas_free(c);
 }
 
+/* A verdict beside disturbed times stands with what disturbed them, of either side, in every size. */
+static void test_noise(void)
+{
+    struct run_row b = run_row(300, 0.1, "pass", "base"), r = run_row(100, 215, "pass", "FASTER");
+    struct knobs knobs = {.v = {{.name = "S", .text = "1024"}}, .n = 1};
+    const struct compare_row rows[] = {
+        {.label = "fa2", .in = true, .row = &r, .plan = &bound, .peak_tflops = NAN},
+        {.label = "naive", .in = true, .base = true, .row = &b, .plan = &fits, .peak_tflops = NAN}};
+    struct list list = {.n = 2};
+    struct compare_view v = make_view(rows, 2, &list, &knobs);
+    b.noise = r.noise = (char *)"quiet";
+    struct canvas *c = canvas_new(80, 24, GLYPHS_ASCII);
+    compare_draw(c, (struct rect){0, 1, 80, 21}, &v);
+    CU_ASSERT(!shows(c, "noise"));
+    r.noise = (char *)"others used 1.5 of 2 cores; CV 215 %";
+    canvas_clear(c);
+    compare_draw(c, (struct rect){0, 1, 80, 21}, &v);
+    CU_ASSERT(shows(c, "noise: fa2: others used 1.5 of 2 cores; CV 215 %"));
+    CU_ASSERT(shows(c, "same inputs, seed 42"));
+    v.blank = true;
+    canvas_clear(c);
+    compare_draw(c, (struct rect){0, 1, 80, 21}, &v);
+    CU_ASSERT(!shows(c, "215"));
+    v.blank = false;
+    list.cur = 1; /* the left side alone */
+    r.noise = (char *)"quiet";
+    b.noise = (char *)"two modes";
+    canvas_clear(c);
+    compare_draw(c, (struct rect){0, 1, 80, 21}, &v);
+    CU_ASSERT(shows(c, "noise: naive: two modes"));
+    canvas_free(c);
+    c = canvas_new(200, 50, GLYPHS_ASCII);
+    compare_draw(c, (struct rect){0, 1, 200, 47}, &v);
+    CU_ASSERT(shows(c, "noise: naive: two modes"));
+    canvas_free(c);
+}
+
 static void test_blank(void)
 {
     struct run_row b = run_row(312.5, 0.1, "pass", "base");
@@ -361,6 +398,7 @@ static const struct tap_test tests[] = {
     {"speedup", test_speedup},
     {"verdict", test_verdict},
     {"ranking, intervals, pair", test_draw},
+    {"noise is told", test_noise},
     {"hidden values", test_blank},
     {"every size", test_sizes},
     {"counters side by side", test_counters},

@@ -307,6 +307,27 @@ static void test_recorded(void)
     canvas_free(c);
 }
 
+/* What disturbed the times stands where else is why they ended. */
+static void test_noise(void)
+{
+    struct plan plan = make_plan();
+    struct run_row row = make_row(NULL);
+    struct explore_view v = make_view(&plan, &row, NULL);
+    row.noise = (char *)"quiet";
+    struct canvas *c = draw(80, 24, GLYPHS_ASCII, &v);
+    CU_ASSERT(shows(c, "stopped by the time limit"));
+    CU_ASSERT(!shows(c, "noise"));
+    canvas_free(c);
+    row.noise = (char *)"others used 1.4 of 2 cores; CV 55 %";
+    c = draw(80, 24, GLYPHS_ASCII, &v);
+    CU_ASSERT(shows(c, "noise others used 1.4 of 2 cores; CV 55 %"));
+    canvas_free(c);
+    v.blank = true;
+    c = draw(80, 24, GLYPHS_ASCII, &v);
+    CU_ASSERT(!shows(c, "of 2 cores"));
+    canvas_free(c);
+}
+
 static void test_digits(void)
 {
     struct run_row row = make_row(NULL);
@@ -509,6 +530,7 @@ static const struct tap_test tests[] = {
     {"80x24 in ASCII, whole", test_golden},
     {"every size and tier", test_every_size_and_tier},
     {"old figures are dimmed and named", test_old_figures},
+    {"noise is told", test_noise},
     {"no more digits than the spread supports", test_digits},
     {"what was recorded", test_recorded},
     {"a failed check is not ranked", test_fail},

@@ -117,7 +117,9 @@ static void test_counts(void)
     expect(&v, 55, 7, "MODEL", false); /* for whom? */
     r.predicted_on = xstrdup("H200");
     r.predicted_error_pct = 12.6;
-    expect(&v, 55, 7, "MODEL 212 us on H200  off by 13 %", true);
+    expect(&v, 55, 7, "MODEL 212 us on H200  median error 13 %", true);
+    r.predicted_binds = xstrdup("wait_issue");
+    expect(&v, 80, 7, "most of it: too few warps to issue from", true);
     expect(&v, 55, 7, "PTX nvcc 13.0", true); /* it hides nothing */
     v.blank = true;
     expect(&v, 55, 7, "212", false);

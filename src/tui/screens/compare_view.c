@@ -12,6 +12,7 @@
 #include "base/number.h"
 #include "command/ask/predicted.h"
 #include "draw/figures.h"
+#include "measure/noise.h"
 #include "measure/origin.h"
 #include "tui/screens/compare_counters.h"
 #include "tui/screens/knobs.h"
@@ -304,8 +305,9 @@ static void draw_ranking_row(struct canvas *c, struct rect r, const struct compa
                 cell_text(v, x, col, unit, text, sizeof text);
             if (v->blank)
                 snprintf(text, sizeof text, "?");
+            const bool noisy = col == COL_CV && !v->blank && !x->old && noise_seen(x->row);
             if (cw)
-                canvas_textf(c, at, r.y, cw, role, "%*s", cw, text);
+                canvas_textf(c, at, r.y, cw, noisy ? ROLE_WARN : role, "%*s", cw, text);
             at += cw;
         }
     }
@@ -668,6 +670,16 @@ static void pair_facts(const struct compare_row *left, const struct compare_row 
                  number_fmt(b[1], right->row->sm_clock_mhz, 4));
 }
 
+/* "noise: fa2: others used 1.9 of 2 cores": what disturbed the times that are set against each other. */
+static void pair_noise(const struct compare_row *const sides[2], bool blank, struct str *out)
+{
+    for (int i = 0; i < 2 && !blank; i++) {
+        const struct compare_row *x = sides[i];
+        if (x->row && !x->old && compare_timed(x) && noise_seen(x->row) && (!i || x != sides[0]))
+            str_addf(out, "%s%s: %s", out->len ? "; " : "noise: ", x->label, x->row->noise);
+    }
+}
+
 void compare_draw_pair(struct canvas *c, struct rect r, const struct compare_view *v)
 {
     const struct compare_row *left = compare_left(v),
@@ -692,7 +704,14 @@ void compare_draw_pair(struct canvas *c, struct rect r, const struct compare_vie
     str_clear(&s);
     if (left != right)
         pair_facts(left, right, v->blank, &s);
-    if (y + 3 < r.y + r.h)
-        canvas_text(c, r.x, y + 3, r.w, ROLE_DIM, str_text(&s));
+    struct str noise = {0};
+    pair_noise((const struct compare_row *const[2]){right, left}, v->blank, &noise);
+    const int end = r.y + r.h;
+    y += 3;
+    if (s.len && y < end && (!noise.len || y + 1 < end))
+        canvas_text(c, r.x, y++, r.w, ROLE_DIM, str_text(&s));
+    if (noise.len && y < end)
+        canvas_wrap_more(c, (struct rect){r.x, y, r.w, end - y}, ROLE_WARN, str_text(&noise), 0);
+    str_free(&noise);
     str_free(&s);
 }

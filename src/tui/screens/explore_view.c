@@ -12,6 +12,7 @@
 #include "base/number.h"
 #include "draw/errors.h"
 #include "draw/figures.h"
+#include "measure/noise.h"
 #include "measure/origin.h"
 #include "tui/kit/flow.h"
 
@@ -445,6 +446,16 @@ static void untimed(struct canvas *c, struct rect r, const struct explore_view *
     sim_view_draw(c, (struct rect){r.x, r.y + used, r.w, r.h - used}, v->sim);
 }
 
+/* What disturbed the times comes before why they ended: a median beside it is not the kernel's alone. */
+static void time_ended(struct flow *f, const struct explore_view *v)
+{
+    const char *stop = hidden(v, stop_text(v->row->stopped));
+    if (noise_seen(v->row) && v->row->n > 0)
+        flow_item(f, "noise", figure_role(v, ROLE_WARN), "%s", hidden(v, v->row->noise));
+    else
+        flow_item(f, NULL, ROLE_DIM, "%s", stop);
+}
+
 static void pane_time(struct canvas *c, struct rect r, const struct explore_view *v)
 {
     struct flow f = {.c = c, .r = r, .roomy = v->roomy};
@@ -476,7 +487,7 @@ static void pane_time(struct canvas *c, struct rect r, const struct explore_view
     else if (v->row && v->row->reason && isnan(v->row->median_us))
         canvas_wrap(c, r, ROLE_WARN, v->row->reason);
     else if (v->row)
-        flow_item(&f, NULL, ROLE_DIM, "%s", hidden(v, stop_text(v->row->stopped)));
+        time_ended(&f, v);
 }
 
 /* {"b":0,"h":7,"row":3971,"col":66} as words. */

@@ -10,6 +10,7 @@
 #include "base/number.h"
 #include "draw/figures.h"
 #include "export/row_charts.h"
+#include "plan/predict.h"
 #include "tui/kit/flow.h"
 
 /* ---- what is known ---- */
@@ -164,9 +165,10 @@ static void put_model(struct flow *f, const struct sim_view *v)
         return;
     flow_item(f, "MODEL", role_of(v, ROLE_NORMAL), "%s us on %s",
               shown(v, number_fmt(b[0], r->predicted_us, 3)), r->predicted_on);
-    flow_item(f, NULL, ROLE_DIM, "off by %s %%", number_fmt(b[1], r->predicted_error_pct, 2));
+    flow_item(f, NULL, ROLE_DIM, "median error %s %%", number_fmt(b[1], r->predicted_error_pct, 2));
     if (r->predicted_binds)
-        flow_item(f, "most", role_of(v, ROLE_DIM), "%s", shown(v, r->predicted_binds));
+        flow_item(f, "most of it:", role_of(v, ROLE_DIM), "%s",
+                  shown(v, predict_unit_words(r->predicted_binds)));
     flow_line(f);
 }
 
