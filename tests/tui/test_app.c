@@ -274,6 +274,29 @@ static void test_drive(void)
     close_app();
 }
 
+/* What is pasted by mistake neither holds up the screen nor runs in part. */
+static void test_long_line(void)
+{
+    open_app(80, 24);
+    type(":set S=");
+    for (int i = 0; i < 100000; i++)
+        press('1');
+    CU_ASSERT(prompt_is_open());
+    CU_ASSERT(shows("1111111111111111"));
+    type("\r");
+    CU_ASSERT(!prompt_is_open());
+    CU_ASSERT(shows("nothing was done: the line had more than"));
+    say("set S=640"); /* the next line is one like any other */
+    CU_ASSERT(session->settings.problem.shape.Sq == 640);
+    type(":set S=");
+    for (int i = 0; i < 20000; i++)
+        press('1');
+    press(KEY_CTRL('u')); /* an emptied line is no longer short of anything */
+    type("set S=128\r");
+    CU_ASSERT(session->settings.problem.shape.Sq == 128);
+    close_app();
+}
+
 /* base=, parameters that one kernel of several has, and what Sweep refuses. */
 static void test_drive_sweep(void)
 {
@@ -880,6 +903,7 @@ static const struct tap_test tests[] = {
     {"go to: arrows, mouse, screens with kernels", test_go_to_moves},
     {"go to: shapes", test_go_to_shape},
     {"commands drive the screen they are about", test_drive},
+    {"a line beyond all measure", test_long_line},
     {"a sweep typed on Sweep", test_drive_sweep},
     {"x explains the pane in focus", test_explain_pane},
     {"a small terminal opens with a figure", test_small},

@@ -23,10 +23,13 @@
 #include "tui/kit/tty.h"
 
 enum { LABEL_MAX = 40, CHOICES_SHOWN = 16 };
+/* Bytes of a line: what was pasted by mistake must not hold up the screen. */
+enum { LINE_MOST = 16 << 10 };
 
 static struct {
     bool open, ready, complete;
     bool selected; /* the next character replaces the line */
+    bool cut;      /* it lacks what was typed beyond LINE_MOST */
     struct session *session;
     char label[LABEL_MAX];
     prompt_done *done;
@@ -183,7 +186,7 @@ void prompt_open(struct session *s, const char *label, const char *initial, bool
     snprintf(prompt.label, sizeof prompt.label, "%s", label);
     rl_callback_handler_install("", on_line);
     rl_insert_text(initial);
-    prompt.selected = false;
+    prompt.selected = prompt.cut = false;
     prompt.choices = NULL;
     prompt.open = true;
 }
@@ -279,11 +282,39 @@ static void accept_line(void)
     prompt.accepted = NULL;
     prompt_done *done = prompt.done;
     void *ctx = prompt.ctx;
-    if (prompt.complete)
+    const bool cut = prompt.cut;
+    if (prompt.complete && !cut)
         remember(line);
     prompt_close();
-    done(ctx, line);
+    if (cut)
+        session_note(prompt.session,
+                     "nothing was done: the line had more than %d bytes, and its end "
+                     "was lost",
+                     LINE_MOST);
+    else
+        done(ctx, line);
     free(line);
+}
+
+/* Is there room for the key? */
+static bool takes(int key)
+{
+    const bool text = key >= ' ' && key < TK_UP && key != 0x7f;
+    prompt.cut = rl_end > 0 && (prompt.cut || (text && rl_end >= LINE_MOST));
+    return !text || rl_end < LINE_MOST;
+}
+
+/* Of what came at once (Ctrl-Y) the end is dropped. */
+static void keep_short(void)
+{
+    if (rl_end <= LINE_MOST)
+        return;
+    int most = LINE_MOST;
+    while (most > 0 && ((unsigned char)rl_line_buffer[most] & 0xC0) == 0x80)
+        most--;
+    rl_delete_text(most, rl_end);
+    rl_point = rl_point < rl_end ? rl_point : rl_end;
+    prompt.cut = true;
 }
 
 /* A character or an erasing key takes the selected text away; true if that was all it did. */
@@ -383,10 +414,13 @@ void prompt_key(int key)
         return;
     if (key != TK_TAB)
         drop_candidates();
+    if (!takes(key))
+        return;
     if (RL_ISSTATE(RL_STATE_ISEARCH) && !stays_in_search(key))
         feed("\n", 1); /* ends the search and keeps the line */
     key_bytes(key);
     feed_rest();
+    keep_short();
     if (prompt.choices) {
         free(prompt.accepted); /* Ctrl-O, Ctrl-J */
         prompt.accepted = NULL;
@@ -461,18 +495,28 @@ static int columns(const char *text, size_t n)
     return w;
 }
 
+/* As many characters before the cursor as have room: the work hangs on the room, not on the line. */
+static size_t first_shown(int room)
+{
+    const size_t point = (size_t)rl_point;
+    size_t from = point;
+    while (from > 0) {
+        size_t before = from - 1;
+        while (before > 0 && ((unsigned char)rl_line_buffer[before] & 0xC0) == 0x80)
+            before--;
+        if (columns(rl_line_buffer + before, point - before) > room)
+            break;
+        from = before;
+    }
+    return from;
+}
+
 int prompt_draw(struct canvas *c, struct rect r)
 {
     canvas_blank(c, r);
-    int x = r.x + canvas_text(c, r.x, r.y, r.w, ROLE_KEY, prompt.label);
+    int x = r.x + canvas_text(c, r.x, r.y, r.w, prompt.cut ? ROLE_BAD : ROLE_KEY, prompt.label);
     int room = r.x + r.w - x - 1;
-    /* drop characters at the left until the cursor is in view */
-    size_t from = 0;
-    while (from < (size_t)rl_point &&
-           columns(rl_line_buffer + from, (size_t)rl_point - from) > room) {
-        unsigned code;
-        from += (size_t)str_utf8_next(rl_line_buffer + from, &code);
-    }
+    const size_t from = first_shown(room);
     char *clean = sanitize_line(rl_line_buffer + from);
     canvas_text(c, x, r.y, room, prompt.selected ? ROLE_SELECT : ROLE_NORMAL, clean);
     free(clean);
