@@ -55,6 +55,9 @@ bad 'no-such-file' -f no-such-file
 bad 'cpu' run naive backend=gpu
 bad '--json' plan naive --jsno
 bad 'not closed' -c 'show "S'
+run -c "set S=512 causal f32" -c "show"
+is "set takes words of the shape as run does" says "$out" '^causal +yes'
+is "  all of them" says "$out" '^dtype +f32'
 run plan fa2 D=128 gpu=H100
 is "a roof without tensor cores says so" says "$out" 'compute-bound; at least 64\.2 us without tensor cores$'
 run plan fa2_mma D=128 gpu=H100
