@@ -307,6 +307,26 @@ static void test_recorded(void)
     canvas_free(c);
 }
 
+/* A pane that stands alone says of which shape and machine its time is. */
+static void test_alone(void)
+{
+    struct plan plan = make_plan();
+    struct run_row row = make_row(NULL);
+    struct explore_view v = make_view(&plan, &row, NULL);
+    v.focus = PANE_TIME;
+    v.asked = "B=1 H=8 S=2048 D=64 f16";
+    struct canvas *c = draw(80, 24, GLYPHS_ASCII, &v);
+    CU_ASSERT(!shows(c, "S=2048")); /* the list has it */
+    canvas_free(c);
+    c = draw(60, 20, GLYPHS_ASCII, &v);
+    CU_ASSERT(shows(c, "Time  fa2  LIVE  B=1 H=8 S=2048 D=64 f16  cpu: Some"));
+    canvas_free(c);
+    v.old_shape = "B=1 H=8 S=1024 D=64 f16";
+    c = draw(60, 20, GLYPHS_ASCII, &v);
+    CU_ASSERT(!shows(c, "S=2048"));
+    canvas_free(c);
+}
+
 /* What disturbed the times stands where else is why they ended. */
 static void test_noise(void)
 {
@@ -531,6 +551,7 @@ static const struct tap_test tests[] = {
     {"every size and tier", test_every_size_and_tier},
     {"old figures are dimmed and named", test_old_figures},
     {"noise is told", test_noise},
+    {"a pane alone says of what it is", test_alone},
     {"no more digits than the spread supports", test_digits},
     {"what was recorded", test_recorded},
     {"a failed check is not ranked", test_fail},

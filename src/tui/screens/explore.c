@@ -50,7 +50,7 @@ struct explore {
     int64_t sim_ms; /* the same of simulating, where nothing is timed before */
     bool sim_asked; /* by a key */
     bool watch;
-    char activity[120], old_shape[256];
+    char activity[120], old_shape[256], asked[SHAPE_TEXT];
     struct chart *samples; /* of the figures shown, as drawn last; NULL: none */
 };
 
@@ -503,6 +503,8 @@ static void fill_view(struct explore *e, struct explore_view *v)
         .before_words = e->subject.before_words,
         .why = e->subject.why.len ? str_text(&e->subject.why) : NULL,
     };
+    shape_format(&s->settings.problem.shape, e->asked, sizeof e->asked);
+    v->asked = e->asked;
     view_measured(e, v);
     view_simulated(e, v);
 }

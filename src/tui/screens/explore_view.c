@@ -737,11 +737,22 @@ static void pane_title(const struct explore_view *v, enum pane p, struct str *s)
         str_add(s, "  old shape");
 }
 
+/* Where a pane stands alone, no list says of which shape the time is and no line of which machine. */
+static void add_what(const struct explore_view *v, struct str *title)
+{
+    if (v->asked && !v->old_shape)
+        str_addf(title, "  %s", v->asked);
+    if (v->machine)
+        str_addf(title, "  %s", v->machine);
+}
+
 static void draw_frame(struct canvas *c, const struct screen_layout *l,
                        const struct explore_view *v, enum pane p)
 {
     struct str title = {0};
     pane_title(v, p, &title);
+    if (l->mode == LAYOUT_COMPACT && p == PANE_TIME)
+        add_what(v, &title);
     pane_frame(c, l->frame[p], str_text(&title), p == v->focus, l->mode == LAYOUT_COMPACT);
     str_free(&title);
 }

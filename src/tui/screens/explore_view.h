@@ -45,6 +45,7 @@ struct explore_view {
     const struct run_row *row;   /* last figures of the kernel, NULL before the first */
     const struct run_row *pair;  /* the marked kernel's row of the same interleaved run, or NULL */
     const struct sample_chart *samples; /* the row's last ones; NULL: none */
+    const char *asked;     /* the shape, for where no list has it; NULL: it is told elsewhere */
     const char *old_shape; /* the figures belong to this other shape; NULL: they are current */
     const char *activity;  /* "timing, 41 samples", "press r: about 12 s", "" */
     const char *failure;   /* why the last run gave nothing, or NULL */
