@@ -703,6 +703,22 @@ const char *registry_name(const void *registry, size_t i)
     return i < r->count ? r->kernels[i]->name : NULL;
 }
 
+/* Is it the name of a file, or of a function in one? Then a kernel of the file's name, NULL where none is known. */
+static bool names_file(const struct registry *r, const char *name, const char **known)
+{
+    static const char *const ends[] = {".cu", ".c", ".cubin", ".fatbin", ".ptx", ".so"};
+    const char *base = strrchr(name, '/') ? strrchr(name, '/') + 1 : name,
+               *dot = strrchr(base, '.');
+    bool is = strchr(name, '/') != NULL;
+    for (size_t i = 0; dot && i < sizeof ends / sizeof *ends; i++)
+        is |= str_starts(dot, ends[i]) && strchr(":", dot[strlen(ends[i])]);
+    char *stem = xstrndup(base, dot ? (size_t)(dot - base) : strlen(base));
+    const struct kernel *k = is ? lookup(r, stem) : NULL;
+    *known = k ? k->name : NULL;
+    free(stem);
+    return is;
+}
+
 enum status registry_get(const struct registry *r, const char *name, const struct kernel **out,
                          struct err *err)
 {
@@ -714,7 +730,12 @@ enum status registry_get(const struct registry *r, const char *name, const struc
     const char *problem = registry_problem_of(r, name);
     if (problem)
         return err_set(err, ST_USAGE, "%s", problem);
-    const char *near = str_nearest(name, registry_name, r);
+    const char *known;
+    const bool file = names_file(r, name, &known);
+    if (file && !known)
+        return err_set(err, ST_USAGE, "no kernel \"%s\"; \"kernel add %s\" takes a file in", name,
+                       name);
+    const char *near = file ? known : str_nearest(name, registry_name, r);
     if (near)
         return err_set(err, ST_USAGE, "no kernel \"%s\"; did you mean %s?", name, near);
     return err_set(err, ST_USAGE, "no kernel \"%s\"; `kernels` lists them", name);

@@ -58,6 +58,13 @@ is "source K view, without view=" says "$out" '@name +naive'
 # ---- a library on the CPU ----
 run kernel list --json
 is "list" says "$out" '"name":"mine".*"code":"nvrtc"'
+run plan ./mine.cu
+is "a file in the place of a name: its kernel" says "$err" 'no kernel "./mine\.cu"; did you mean mine\?'
+run run ./new_one.cu
+is "  or how it is taken in" says "$err" 'no kernel "./new_one\.cu"; "kernel add \./new_one\.cu" takes a file in'
+is "  which is a usage error" [ "$rc" -eq 2 ]
+run run libx.so:attn_run
+is "  a function of a library, too" says "$err" '"kernel add libx\.so:attn_run" takes a file in'
 run kernel add "$lib" dtypes=f32 backend=cuda,cpu name=lib
 is "add a library" [ "$rc" -eq 0 ]
 is "add a library: its row" says "$out" "^lib +library +cpu,cuda +f32 +someone's +[0-9a-f]{12} +/"
