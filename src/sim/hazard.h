@@ -113,7 +113,7 @@ struct hazards;
 struct hazard_options {
     uint32_t threads;      /* of a block, 1..HAZARD_THREADS_MAX */
     uint32_t shared_bytes; /* of a block, at most HAZARD_SHARED_MAX */
-    uint32_t max_reports;  /* distinct (kind, pair of instructions) that are kept; 0: 64 */
+    uint32_t max_reports;  /* of each kind, distinct pairs of instructions that are kept; 0: 64 */
     uint64_t max_bytes;    /* of host memory for what happened to global memory; 0: 256 MiB */
     bool movable;          /* all that is known can be put back, see hazards_piece() */
     uint32_t agents;       /* warps of those who are no threads, see hazard_agent_begin() */

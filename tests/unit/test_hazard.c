@@ -826,8 +826,11 @@ static void test_bounds(void)
         shared(&s, 0, 1, HAZARD_WRITE, 100 + i, i * 16, 0, 4);
         shared(&s, 1, 1, HAZARD_WRITE, 200 + i, i * 16, 0, 4);
     }
+    for (uint32_t lane = 0; lane < 2;
+         lane++) /* another kind, which comes last, has room of its own */
+        shared(&s, 0, 1u << lane, HAZARD_WRITE, 300 + lane, 256, 0, 4);
     take(&s);
-    CU_ASSERT_EQUAL(s.n, 5);
+    CU_ASSERT_EQUAL(s.n, 6);
     CU_ASSERT_EQUAL(s.lost, 4);
     close_scene(&s);
 

@@ -470,6 +470,15 @@ static void test_faults(void)
     CU_ASSERT(fault_of(&t, SIM_FAULT_BOUNDS_WRITE) && fault_of(&t, SIM_FAULT_UNWRITTEN));
     CU_ASSERT_EQUAL(t.out[0], 1);
     end(&t);
+    /* one kind does not crowd out another that comes behind it */
+    t = run_with(SHARED,
+                 "mov.u32 %r1, sm;\nld.shared.u32 %r2, [%r1];\nld.shared.u32 %r3, [%r1+4];\n"
+                 "st.shared.u32 [%r1+1024], 1;\n",
+                 32, 1, (struct sim_options){.max_faults = 1});
+    CU_ASSERT(fault_of(&t, SIM_FAULT_BOUNDS_WRITE) && fault_of(&t, SIM_FAULT_UNWRITTEN));
+    CU_ASSERT_EQUAL(t.r.faults, 2);
+    CU_ASSERT_EQUAL(t.r.faults_lost, 32);
+    end(&t);
     t = run_with(".const .align 4 .u32 c[2] = {7, 8};\n.global .align 4 .u32 g[2];\n",
                  "ld.const.u32 %r1, [c+4];\nld.global.u32 %r2, [g];\nadd.u32 %r1, %r1, "
                  "%r2;\nst.global.u32 [%o], %r1;\nmov.u64 %x1, c;\nst.global.u32 [%x1], 1;\n",

@@ -548,14 +548,26 @@ static char *join_printed(struct run *r)
     return text;
 }
 
+/* So many of each kind, the first: what one instruction reads unwritten must not hide what another writes outside. */
+static void keep_faults(struct sim_result *res, uint32_t most)
+{
+    uint32_t of_kind[SIM_FAULT_COUNT] = {0};
+    size_t kept = 0;
+    for (size_t i = 0; i < res->faults; i++) {
+        if (of_kind[res->fault[i].kind]++ < most)
+            res->fault[kept++] = res->fault[i];
+        else
+            res->faults_lost += res->fault[i].count;
+    }
+    res->faults = kept;
+}
+
 static void finish_lists(struct run *r)
 {
     struct sim_result *res = r->result;
-    const uint32_t keep = r->options->max_faults ? r->options->max_faults : 64;
     if (res->faults)
         qsort(res->fault, res->faults, sizeof *res->fault, by_block);
-    while (res->faults > keep)
-        res->faults_lost += res->fault[--res->faults].count;
+    keep_faults(res, r->options->max_faults ? r->options->max_faults : 64);
     res->printf_text = join_printed(r);
     courses_finish(res, cluster_of(r));
 }

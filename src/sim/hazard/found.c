@@ -4,6 +4,7 @@
 #include "sim/hazard/found.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 
@@ -29,13 +30,14 @@ static struct finding *find(struct findings *f, const struct hazard_report *what
 
 static struct finding *insert(struct findings *f, const struct hazard_report *what)
 {
-    if (f->n == f->max)
+    if (f->of_kind[what->kind] == f->max)
         return NULL;
     const uint32_t at = bucket_of(what);
     struct finding *x = hoard_take(f->hoard, 1, sizeof *x);
     *x = (struct finding){.report = *what, .next = f->bucket[at]};
     f->bucket[at] = x;
     f->n++;
+    f->of_kind[what->kind]++;
     return x;
 }
 
@@ -106,6 +108,7 @@ void findings_clear(struct findings *f)
             hoard_give(f->hoard, x);
             f->bucket[i] = NULL;
         }
+    memset(f->of_kind, 0, sizeof f->of_kind);
     f->n = 0;
     f->lost = 0;
 }

@@ -20,7 +20,7 @@ enum { FINDING_BUCKETS = 64 };
 struct findings {
     struct hoard *hoard; /* NULL: the heap */
     struct finding *bucket[FINDING_BUCKETS];
-    uint32_t n, max;
+    uint32_t n, max, of_kind[HAZARD_KIND_COUNT]; /* so many of each kind: none crowds out another */
     uint64_t lost;
 };
 
