@@ -274,6 +274,36 @@ static void test_drive(void)
     close_app();
 }
 
+/* Every line of a list over the screen begins and ends with the list's own edge. */
+static bool sheet_is_whole(const char *first)
+{
+    bool found = false, whole = true;
+    char *text = screen(), *rest = text;
+    const char *edge = strstr(text, "\u2502") ? "\u2502" : "|";
+    const size_t n = strlen(edge);
+    for (char *line; rest && (line = strsep(&rest, "\n"));) {
+        found |= strstr(line, first) != NULL;
+        if (found && line[0] == ' ') /* the line that is typed */
+            break;
+        if (found)
+            whole &= strlen(line) > n && !strncmp(line, edge, n) &&
+                     !strcmp(line + strlen(line) - n, edge);
+    }
+    free(text);
+    return found && whole;
+}
+
+static void test_list_edges(void)
+{
+    open_app(80, 24);
+    type(":run fa");
+    press(TK_TAB);
+    CU_ASSERT(sheet_is_whole("fa1_2022"));
+    press(TK_ESC);
+    press(TK_ESC);
+    close_app();
+}
+
 /* What is pasted by mistake neither holds up the screen nor runs in part. */
 static void test_long_line(void)
 {
@@ -903,6 +933,7 @@ static const struct tap_test tests[] = {
     {"go to: arrows, mouse, screens with kernels", test_go_to_moves},
     {"go to: shapes", test_go_to_shape},
     {"commands drive the screen they are about", test_drive},
+    {"a list over the screen has its own edges", test_list_edges},
     {"a line beyond all measure", test_long_line},
     {"a sweep typed on Sweep", test_drive_sweep},
     {"x explains the pane in focus", test_explain_pane},

@@ -432,14 +432,22 @@ void prompt_key(int key)
 
 /* ---- drawing ---- */
 
+/* Lines that lie over the screen, from edge to edge: frames of what is below would show at their sides. */
+static void draw_sheet(struct canvas *c, int y, int h)
+{
+    canvas_blank(c, (struct rect){0, y, c->w, h});
+    canvas_hline(c, 0, y, c->w);
+    canvas_vline(c, 0, y, h);
+    canvas_vline(c, c->w - 1, y, h);
+}
+
 static void draw_candidates(struct canvas *c, struct rect r)
 {
     int rows = prompt.nfound < 8 ? prompt.nfound : 8;
     if (rows > r.y - 1)
         rows = r.y - 1;
     struct rect box = {r.x, r.y - rows - 1, r.w, rows + 1};
-    canvas_blank(c, box);
-    canvas_hline(c, box.x, box.y, box.w);
+    draw_sheet(c, box.y, box.h);
     for (int i = 0; i < rows; i++) {
         canvas_text(c, r.x + 2, r.y - rows + i, 18, ROLE_KEY, prompt.found[i].text);
         if (prompt.found[i].doc)
@@ -469,8 +477,7 @@ static void draw_choices(struct canvas *c, struct rect r)
     const struct rect box = {r.x, r.y - (rows ? rows : 1) - 1, r.w, (rows ? rows : 1) + 1};
     if (room < 1)
         return;
-    canvas_blank(c, box);
-    canvas_hline(c, box.x, box.y, box.w);
+    draw_sheet(c, box.y, box.h);
     const int shown = list_place(&prompt.list, (struct rect){r.x, box.y + 1, r.w, rows}, n, false);
     for (int i = 0; i < shown; i++) {
         struct choice it = {0};
