@@ -10,6 +10,7 @@
 #include "backend/backend.h"
 #include "base/mem.h"
 #include "command/ask/keys.h"
+#include "command/ask/predicted.h"
 #include "command/line/parse.h"
 #include "tap.h"
 
@@ -272,6 +273,28 @@ static void test_heeds(void)
     }
 }
 
+/* A prediction stays while its GPU does, and is made anew when registers came to be known: here from counts of no phase, so
+ * that it ends without a time. */
+static void test_prediction_anew(void)
+{
+    struct request r;
+    CU_ASSERT_EQUAL_FATAL(request_of(session, "fa2", WORDS({"gpu", "L4"}), REQUEST_PLAN, &r, NULL),
+                          ST_OK);
+    struct run_row row;
+    record_init(run_fields, &row);
+    row.counted_phases = json_array();
+    row.predicted_on = xstrdup("L4");
+    row.predicted_us = 5;
+    predicted_fill(session, &r, 0, &row);
+    CU_ASSERT_EQUAL(row.predicted_us, 5);
+    predicted_renew(session, &r, 0, &row);
+    CU_ASSERT(!(row.predicted_us == 5));
+    CU_ASSERT_PTR_NOT_NULL(row.predicted_note);
+    CU_ASSERT_STRING_EQUAL(row.predicted_on, "L4");
+    record_clear(run_fields, &row);
+    request_clear(&r);
+}
+
 static const struct tap_test tests[] = {
     {"words and calls make the same", test_same},
     {"over the defaults", test_fresh},
@@ -283,6 +306,7 @@ static const struct tap_test tests[] = {
     {"words of backends", test_backend_words},
     {"a key put into a line", test_call_with},
     {"options of backends", test_heeds},
+    {"a prediction made anew", test_prediction_anew},
 };
 
 int main(void)

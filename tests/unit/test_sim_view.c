@@ -120,6 +120,9 @@ static void test_counts(void)
     expect(&v, 55, 7, "MODEL 212 us on H200  median error 13 %", true);
     r.predicted_binds = xstrdup("wait_issue");
     expect(&v, 80, 7, "most of it: too few warps to issue from", true);
+    r.predicted_us = 7150;
+    expect(&v, 55, 7, "MODEL 7.15 ms on H200", true); /* as the timeline has it */
+    r.predicted_us = 211.7;
     expect(&v, 55, 7, "PTX nvcc 13.0", true); /* it hides nothing */
     v.blank = true;
     expect(&v, 55, 7, "212", false);

@@ -84,12 +84,13 @@ static void fill(const struct calibration *c, const struct whose *whose,
     predicted_time_clear(&p);
 }
 
-void predicted_fill(struct session *s, const struct request *r, int i, struct run_row *row)
+static void predict_on(struct session *s, const struct request *r, int i, bool anew,
+                       struct run_row *row)
 {
     struct err why = ERR_INIT;
     const struct device *gpu =
         row->counted_phases && r->descs[i] ? session_gpu(s, r->options.gpu, &why) : NULL;
-    if (!gpu || (row->predicted_on && !strcmp(row->predicted_on, gpu->name)))
+    if (!gpu || (!anew && row->predicted_on && !strcmp(row->predicted_on, gpu->name)))
         return;
     struct plan plan;
     struct predict_run run;
@@ -108,6 +109,16 @@ void predicted_fill(struct session *s, const struct request *r, int i, struct ru
         row->predicted_note = xstrdup(why.text);
     predict_run_clear(&run);
     plan_clear(&plan);
+}
+
+void predicted_fill(struct session *s, const struct request *r, int i, struct run_row *row)
+{
+    predict_on(s, r, i, false, row);
+}
+
+void predicted_renew(struct session *s, const struct request *r, int i, struct run_row *row)
+{
+    predict_on(s, r, i, true, row);
 }
 
 /* ---- two rows ---- */

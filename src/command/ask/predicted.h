@@ -14,6 +14,8 @@
  * session's. Nothing happens to a row without counts, or whose prediction is of that GPU already. `i`: its kernel in the
  * request. */
 void predicted_fill(struct session *s, const struct request *r, int i, struct run_row *row);
+/* The same, and anew where it is of that GPU already: registers came to be known (plans_serial() of plan_here.h). */
+void predicted_renew(struct session *s, const struct request *r, int i, struct run_row *row);
 
 /* The model's input of a row on a GPU: ST_NO with why there is none. `plan` and `run` are cleared by the caller whatever
  * the status. */

@@ -728,6 +728,7 @@ static void renew_plans(struct compare *x)
     for (int i = 0; i < x->n; i++)
         if (x->rows[i].about)
             subject_plan(x->rows[i].about, x->rows[i].label);
+    simulation_predict(&x->sim);
     compare_renew_view(x);
 }
 

@@ -163,8 +163,8 @@ static void put_model(struct flow *f, const struct sim_view *v)
     const struct run_row *r = v->row;
     if (!has_model(v))
         return;
-    flow_item(f, "MODEL", role_of(v, ROLE_NORMAL), "%s us on %s",
-              shown(v, number_fmt(b[0], r->predicted_us, 3)), r->predicted_on);
+    flow_item(f, "MODEL", role_of(v, ROLE_NORMAL), "%s on %s",
+              shown(v, number_fmt_us(b[0], r->predicted_us)), r->predicted_on);
     flow_item(f, NULL, ROLE_DIM, "median error %s %%", number_fmt(b[1], r->predicted_error_pct, 2));
     if (r->predicted_binds)
         flow_item(f, "most of it:", role_of(v, ROLE_DIM), "%s",

@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "base/number.h"
+#include "command/ask/plan_here.h"
 #include "command/ask/predicted.h"
 #include "command/ask/simulate.h"
 
@@ -234,21 +235,24 @@ bool simulation_is_old(const struct simulation *s, const struct row *row)
            measurement_is_old(&s->whole, row);
 }
 
-static void predict_in(struct simulation *s, const struct measurement *m, int i)
+static void predict_in(struct simulation *s, const struct measurement *m, int i, bool anew)
 {
     char *label = request_entry(&s->request, i);
     struct figures *f = measurement_find(m, label);
     if (f && figures_current(f, &s->request, i))
-        predicted_fill(s->app->session, &s->request, i, &f->row);
+        (anew ? predicted_renew : predicted_fill)(s->app->session, &s->request, i, &f->row);
     free(label);
 }
 
 void simulation_predict(struct simulation *s)
 {
+    const unsigned now = plans_serial(s->app->session);
+    const bool anew = s->code_serial != now;
+    s->code_serial = now;
     for (int i = 0; i < s->request.nkernels; i++) {
-        predict_in(s, &s->glance, i);
-        predict_in(s, &s->part, i);
-        predict_in(s, &s->whole, i);
+        predict_in(s, &s->glance, i, anew);
+        predict_in(s, &s->part, i, anew);
+        predict_in(s, &s->whole, i, anew);
     }
 }
 

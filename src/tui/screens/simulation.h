@@ -20,10 +20,11 @@ struct simulation {
     struct str command; /* of the request: whether it is another one */
     char *cannot;       /* why nothing is simulated though something should be; NULL */
     struct measurement glance, part,
-        whole;  /* figures of some blocks, of the same when they were watched, and of what
+        whole;            /* figures of some blocks, of the same when they were watched, and of what
                                                the settings say */
-    bool asked; /* by a key: the whole grid, however long it takes */
-    bool ended; /* what the request asks is done as far as it goes */
+    unsigned code_serial; /* of plans_serial(), when it was predicted */
+    bool asked;           /* by a key: the whole grid, however long it takes */
+    bool ended;           /* what the request asks is done as far as it goes */
 };
 
 /* What is known of one kernel. */
@@ -79,7 +80,8 @@ int simulation_entry(const struct simulation *s, const char *label);
 /* Of a kernel in this very shape, whatever its parameters; NULL: nothing. */
 const struct run_row *simulation_find(const struct simulation *s, const char *label,
                                       const struct shape *shape);
-/* Predictions are those of the GPU of the settings, though the run was another's: nothing is simulated for it. */
+/* Predictions are those of the GPU of the settings, though the run was another's, and of the registers that are known by
+ * now: nothing is simulated for it. */
 void simulation_predict(struct simulation *s);
 void simulation_follow_kernels(struct simulation *s);
 bool simulation_is_old(const struct simulation *s, const struct row *row);
