@@ -76,7 +76,7 @@ libattnscope_a_SOURCES += \
 	%D%/exec/wgmma_run.c \
 	%D%/exec/bodies.h %D%/exec/half_body.h \
 	%D%/exec/lanes.h \
-	%D%/exec/mem_body.h \
+	%D%/exec/mem_body.h %D%/exec/async_body.h \
 	%D%/exec/image.c %D%/exec/image.h \
 	%D%/exec/mbarrier.c %D%/exec/mbarrier.h \
 	%D%/exec/memory.c %D%/exec/memory.h \

@@ -14,4 +14,5 @@
 #include "sim/exec/half_body.h"
 #include "sim/exec/quick_body.h"
 #include "sim/exec/mem_body.h"
+#include "sim/exec/async_body.h"
 #include "sim/exec/warp_body.h"
