@@ -170,9 +170,11 @@ static void reset_signals(void)
 
 static void connect_worker(const struct ends *e)
 {
-    int null = open("/dev/null", O_RDONLY);
-    if (null > 0)
+    const int null = open("/dev/null", O_RDONLY);
+    if (null > 0) {
         dup2(null, 0);
+        close(null);
+    }
     dup2(e->log[1], 1);
     dup2(e->log[1], 2);
     dup2(e->sock[1], WORKER_FD);

@@ -178,6 +178,24 @@ static void test_beside(void)
     CU_ASSERT(no_children());
 }
 
+/* Descriptors of a process from `first` on that lead to that file. */
+static int count_open(int pid, int first, const char *file)
+{
+    char folder[64], path[400], to[256];
+    int n = 0;
+    snprintf(folder, sizeof folder, "/proc/%d/fd", pid);
+    DIR *d = opendir(folder);
+    for (const struct dirent *e; d && (e = readdir(d));) {
+        snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+        const ssize_t len = readlink(path, to, sizeof to - 1);
+        n += atoi(e->d_name) >= first && len > 0 && (size_t)len == strlen(file) &&
+             !memcmp(to, file, (size_t)len);
+    }
+    if (d)
+        closedir(d);
+    return n;
+}
+
 static void test_good(void)
 {
     struct super *s = start(NULL);
@@ -189,6 +207,9 @@ static void test_good(void)
         job_free(j);
     }
     CU_ASSERT(super_pid(s, "launch") > 0 && super_pid(s, "judge") > 0);
+    CU_ASSERT_EQUAL(
+        count_open(super_pid(s, "judge"), 4, "/dev/null"), /* it has what we had, and no more */
+        count_open((int)getpid(), 4, "/dev/null"));
     CU_ASSERT_EQUAL(super_restarts(s), 0);
     for (double begin = now(); super_timeout_ms(s) != -1 && now() - begin < 10; usleep(1000))
         super_dispatch(s);                    /* the end of the log */
