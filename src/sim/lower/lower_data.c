@@ -590,62 +590,72 @@ static bool atom_is_known(const struct code_memory *m)
     return true;
 }
 
-static enum status lower_atom(struct lower *l, bool red)
+/* Where, what and of which type; *op: what, -1 if it is unknown. */
+static enum status atom_words(struct lower *l, struct code_memory *m, int *op, enum ptx_type *t)
 {
-    struct code_memory m = {.is_ordered = true, .count = 1};
     static const char *const scopes[] = {"cta", "gpu", "sys", "cluster", NULL};
-    order_words(l, &m);
-    m.is_ordered = true;
-    const int first_of_all = lower_choice(l, scopes); /* PTX: before the space; compilers: behind */
-    m.space = (uint8_t)space_of(l);
-    const int early = lower_choice(l, scopes);
-    const int op = lower_choice(l, atoms);
+    static const char *const vectors[] = {"v2", "v4", NULL};
+    order_words(l, m);
+    m->is_ordered = true;
+    m->cta |= lower_choice(l, scopes) == 0; /* PTX: before the space; compilers: behind */
+    m->space = (uint8_t)space_of(l);
+    m->cta |= lower_choice(l, scopes) == 0;
+    *op = lower_choice(l, atoms);
     lower_word(l, "noftz");
     lower_skip_hints(l);
-    static const char *const vectors[] = {"v2", "v4", NULL};
     const int v = lower_choice(l, vectors);
-    const enum ptx_type t = lower_type(l);
+    *t = lower_type(l);
     lower_word(l, "noftz");
-    const int late = lower_choice(l, scopes);
-    m.cta |= first_of_all == 0 || early == 0 || late == 0;
-    TRY(lower_end(l));
-    const int at = atom_type_of(t);
+    m->cta |= lower_choice(l, scopes) == 0;
+    m->count = v < 0 ? 1 : (uint8_t)(2 << v);
+    return lower_end(l);
+}
+
+/* One value, and that of cas; what was there, unless the result is NULL. */
+static enum status atom_operands(struct lower *l, const struct ptx_operand *r, int at, char letter,
+                                 struct code_memory *m, uint32_t *d)
+{
+    const struct ptx_operand *s = lower_operand(l, at);
+    if (m->count == 1) {
+        TRY(lower_source(l, s, letter, &m->reg[0]));
+        if (m->atom == ATOM_CAS)
+            TRY(lower_source(l, lower_operand(l, at + 1), letter, &m->reg[1]));
+        return r ? lower_dest(l, r, letter, d) : ST_OK;
+    }
+    if (s->kind != PTX_VECTOR || s->nitems != m->count ||
+        (r && (r->kind != PTX_VECTOR || r->nitems != m->count)))
+        return lower_refuse(l, "it wants %d registers", m->count);
+    for (int k = 0; k < m->count; k++) {
+        TRY(lower_source(l, &l->f->operands[s->item + (uint32_t)k], letter, &m->reg[k]));
+        if (r)
+            TRY(lower_dest(l, &l->f->operands[r->item + (uint32_t)k], letter, &m->reg[4 + k]));
+    }
+    return ST_OK;
+}
+
+static enum status lower_atom(struct lower *l, bool red)
+{
+    struct code_memory m = {.count = 1};
+    enum ptx_type t;
+    int op;
+    TRY(atom_words(l, &m, &op, &t));
+    const int at = atom_type_of(t), first = red ? 0 : 1;
     if (op < 0 || at < 0 ||
         (m.space != SIM_GLOBAL && m.space != SIM_SHARED && m.space != SIM_NOWHERE))
         return lower_refuse(l, "the simulator does not know this atomic operation");
     m.atom = (uint8_t)op;
     m.atom_type = (uint8_t)at;
     m.bytes = (uint8_t)ptx_type_bytes(t);
-    m.count = v < 0 ? 1 : (uint8_t)(2 << v);
     if (!atom_is_known(&m) || (m.count > 1 && (op == ATOM_CAS || m.bytes * m.count > 16)))
         return lower_refuse(l, "the simulator does not know this atomic operation");
-    const int first = red ? 0 : 1;
-    const bool wide = m.bytes == 8, cas = op == ATOM_CAS;
-    if (l->i->noperands < first + 2 + cas)
+    if (l->i->noperands < first + 2 + (op == ATOM_CAS))
         return lower_refuse(l, "operands are missing");
-    const char letter = wide ? at == ATOM_F64 ? 'D' : 'd' : at == ATOM_F32 ? 'W' : 'w';
+    const char letter = m.bytes == 8 ? at == ATOM_F64 ? 'D' : 'd' : at == ATOM_F32 ? 'W' : 'w';
     uint32_t a, d = SIM_NO_REF;
     for (int k = 0; k < 8; k++)
         m.reg[k] = SIM_NO_REF;
     TRY(lower_address(l, lower_operand(l, first), &m, &a, m.space == SIM_NOWHERE));
-    const struct ptx_operand *s = lower_operand(l, first + 1),
-                             *r = red ? NULL : lower_operand(l, 0);
-    if (m.count == 1) {
-        TRY(lower_source(l, s, letter, &m.reg[0]));
-        if (cas)
-            TRY(lower_source(l, lower_operand(l, first + 2), letter, &m.reg[1]));
-        if (r)
-            TRY(lower_dest(l, r, letter, &d));
-    } else {
-        if (s->kind != PTX_VECTOR || s->nitems != m.count ||
-            (r && (r->kind != PTX_VECTOR || r->nitems != m.count)))
-            return lower_refuse(l, "it wants %d registers", m.count);
-        for (int k = 0; k < m.count; k++) {
-            TRY(lower_source(l, &l->f->operands[s->item + (uint32_t)k], letter, &m.reg[k]));
-            if (r)
-                TRY(lower_dest(l, &l->f->operands[r->item + (uint32_t)k], letter, &m.reg[4 + k]));
-        }
-    }
+    TRY(atom_operands(l, red ? NULL : lower_operand(l, 0), first + 1, letter, &m, &d));
     struct code *c = lower_emit(l, OP_ATOM, SIM_PIPE_lsu);
     c->a = a, c->d = d;
     c->target = lower_memory(l, &m);
