@@ -341,9 +341,8 @@ static char *path_meant(const char *entry)
         return xstrdup(entry);
     if (str_read(entry, PATH_MAX, FILE_OWN, &text, &len, NULL) == ST_OK)
         text[strcspn(text, "\n")] = '\0';
-    const bool is_path =
-        text && *text == '/' &&
-        (str_ends(text, ".cu") || str_ends(text, ".c") || str_ends(text, ".attn"));
+    const bool is_path = text && *text == '/' &&
+                         (str_ends(text, ".cu") || str_ends(text, ".c") || str_ends(text, ".attn"));
     char *path = xstrdup(is_path ? text : "");
     free(text);
     return path;

@@ -275,4 +275,3 @@ const struct isa_row *isa_find(int nparts, const char *const *parts, uint32_t *f
         }
     return NULL;
 }
-

@@ -11,7 +11,7 @@
  * columns are scarce. */
 void debug_view_draw(const struct debugger *d, struct codeview *code, struct canvas *c,
                      struct rect r, int picture, bool marks, bool bare);
-int debug_view_pictures(void);         /* how many there are */
+int debug_view_pictures(void); /* how many there are */
 /* The line of the kernel's text where the focus stands, from 1; 0: unknown, or it has ended. */
 int debug_view_line(const struct debugger *d);
 /* Everything of the stop as text, for `x`. */
