@@ -36,4 +36,18 @@ static inline uint64_t hash_memory(const void *data, size_t len)
     return hash_bytes(hash_bytes(HASH_START, h, sizeof h), p + at, len - at);
 }
 
+/* Every bit of the result hangs on every bit of `z`. */
+static inline uint64_t hash_mix(uint64_t z)
+{
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+/* Random numbers, by splitmix64: small, and every seed is a good one. */
+static inline uint64_t random_next(uint64_t *state)
+{
+    return hash_mix(*state += UINT64_C(0x9e3779b97f4a7c15));
+}
+
 #endif

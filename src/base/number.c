@@ -277,3 +277,9 @@ char *number_fmt_size(char buf[NUMBER_BUF], int64_t value)
     snprintf(buf, NUMBER_BUF, "%lld%.1s", (long long)value, i ? &names[i] : "");
     return buf;
 }
+
+int number_order(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}

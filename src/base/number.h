@@ -40,4 +40,7 @@ char *number_fmt_bytes(char buf[NUMBER_BUF], double bytes); /* 512 B, 64.0 KiB, 
 char *number_fmt_us(char buf[NUMBER_BUF], double us);       /* 4.21 us, 1.23 ms, 2.05 s */
 char *number_fmt_size(char buf[NUMBER_BUF], int64_t value); /* 4k where exact, else 4095 */
 
+/* Of two doubles, for qsort(): the smaller first. */
+int number_order(const void *a, const void *b);
+
 #endif

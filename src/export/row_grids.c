@@ -198,12 +198,6 @@ static int point_of(const struct survey *s, double v)
     return -1;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* False: too many of either. */
 static bool find_series(struct survey *s)
 {
@@ -220,7 +214,7 @@ static bool find_series(struct survey *s)
             s->at[s->npoints++] = v;
         }
     }
-    qsort(s->at, (size_t)s->npoints, sizeof *s->at, by_number);
+    qsort(s->at, (size_t)s->npoints, sizeof *s->at, number_order);
     return true;
 }
 

@@ -539,12 +539,6 @@ static void try_parts(struct world *w, const struct survey *v, struct verdicts *
         }
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Are these the row's elements in another order? Rows whose elements are alike say nothing, and neither does one that is
  * off by little: sorted, that looks the same. */
 static bool is_permuted(const struct reference *r, const float *got, const double *want)
@@ -564,8 +558,8 @@ static bool is_permuted(const struct reference *r, const float *got, const doubl
         if (!isfinite(a[d]) || !isfinite(b[d]))
             return false;
     }
-    qsort(a, (size_t)D, sizeof *a, by_value);
-    qsort(b, (size_t)D, sizeof *b, by_value);
+    qsort(a, (size_t)D, sizeof *a, number_order);
+    qsort(b, (size_t)D, sizeof *b, number_order);
     const double range = b[D - 1] - b[0];
     bool same = range > apart * limit && far > moved * range;
     for (int64_t d = 0; d < D && same; d++)

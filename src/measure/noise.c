@@ -22,19 +22,13 @@ static const double steal_seen_pct = 1;
 static const double load_seen = 0.1; /* of the processors */
 static const double throttle_seen_pct = 1;
 
-static int compare_doubles(const void *pa, const void *pb)
-{
-    double a = *(const double *)pa, b = *(const double *)pb;
-    return (a > b) - (a < b);
-}
-
 /* Logarithms in order of size; the caller frees. */
 static double *sorted_logs(const double *x, size_t n)
 {
     double *y = xmalloc(n * sizeof *y);
     for (size_t i = 0; i < n; i++)
         y[i] = log(x[i]);
-    qsort(y, n, sizeof *y, compare_doubles);
+    qsort(y, n, sizeof *y, number_order);
     return y;
 }
 

@@ -3,20 +3,13 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "measure/reference.h"
 
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
 static int64_t random_below(uint64_t *state, int64_t n)
 {
-    return (int64_t)(next_random(state) % (uint64_t)n);
+    return (int64_t)(random_next(state) % (uint64_t)n);
 }
 
 static uint64_t problem_seed(const struct problem *p)
@@ -26,7 +19,7 @@ static uint64_t problem_seed(const struct problem *p)
     const int64_t parts[] = {s->B, s->H,     s->Hkv,    s->Sq,    s->Sk,
                              s->D, s->dtype, s->causal, p->input, (int64_t)p->turn};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        state = next_random(&state) ^ (uint64_t)parts[i];
+        state = random_next(&state) ^ (uint64_t)parts[i];
     return state;
 }
 

@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
+#include "base/number.h"
 
 enum {
     RESAMPLES = 2000,
@@ -21,12 +23,6 @@ enum {
 };
 static const double SAME_WITHIN = 0.01; /* below it two times are the same */
 static const double CHANCE_MAX = 0.005; /* that noise made a winner */
-
-static int compare_doubles(const void *pa, const void *pb)
-{
-    double a = *(const double *)pa, b = *(const double *)pb;
-    return (a > b) - (a < b);
-}
 
 /* Type 7: the quantile at position (n-1)q, counted from 0, of sorted values. */
 static double quantile(const double *sorted, size_t n, double q)
@@ -42,7 +38,7 @@ static double *sorted_copy(const double *x, size_t n)
 {
     double *s = xmalloc(n * sizeof *s);
     memcpy(s, x, n * sizeof *s);
-    qsort(s, n, sizeof *s, compare_doubles);
+    qsort(s, n, sizeof *s, number_order);
     return s;
 }
 
@@ -84,19 +80,10 @@ struct stats stats_of(const double *x, size_t n)
     return r;
 }
 
-/* splitmix64: small, and every seed is a good one. */
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
 /* 0..n-1 for n < 2^32, by multiplication; the bias is below 2^-32 * n. */
 static size_t random_below(uint64_t *state, size_t n)
 {
-    return (size_t)(((next_random(state) >> 32) * (uint64_t)n) >> 32);
+    return (size_t)(((random_next(state) >> 32) * (uint64_t)n) >> 32);
 }
 
 /* Ratios of the usable pairs, in order. */
@@ -116,7 +103,7 @@ static size_t merge_neighbours(double *x, size_t n)
         return n;
     for (size_t g = 0; g < PAIRS_MAX; g++) {
         size_t from = g * n / PAIRS_MAX, to = (g + 1) * n / PAIRS_MAX;
-        qsort(x + from, to - from, sizeof *x, compare_doubles);
+        qsort(x + from, to - from, sizeof *x, number_order);
         x[g] = quantile(x + from, to - from, 0.5);
     }
     return PAIRS_MAX;
@@ -264,7 +251,7 @@ static double few_blocks_factor(double blocks)
 static void take_interval(double *ratios, double blocks, struct ratio *r)
 {
     const double wider = few_blocks_factor(blocks);
-    qsort(ratios, RESAMPLES, sizeof *ratios, compare_doubles);
+    qsort(ratios, RESAMPLES, sizeof *ratios, number_order);
     r->lo = r->mid * pow(fmin(quantile(ratios, RESAMPLES, 0.025) / r->mid, 1), wider);
     r->hi = r->mid * pow(fmax(quantile(ratios, RESAMPLES, 0.975) / r->mid, 1), wider);
 }
@@ -340,7 +327,7 @@ static double chance_of(const double *x, size_t n, size_t block, int sign, uint6
     const double seen = select_kth(z, n, n / 2);
     for (int t = 0; t < SWAPS; t++) {
         for (size_t i = 0; i < n;) {
-            const double side = next_random(&seed) >> 63 ? 1 : -1;
+            const double side = random_next(&seed) >> 63 ? 1 : -1;
             for (size_t k = 0; k < block && i < n; k++, i++)
                 z[i] = side * y[i];
         }

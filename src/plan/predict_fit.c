@@ -143,12 +143,6 @@ void cross_validate(const struct fit_sample *s, size_t n, enum fit_by by,
 
 /* ---- how far off ---- */
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double quantile(const double *sorted, size_t n, double q)
 {
     return n ? sorted[(size_t)(q * (double)(n - 1) + 0.5)] : REAL_UNKNOWN;
@@ -216,8 +210,8 @@ struct fit_error fit_error(const struct fit_sample *s, size_t n, const double *u
         ratio[i] = us[i] / s[i].us;
         off[i] = fabs(log(ratio[i]));
     }
-    qsort(off, n, sizeof *off, ascending);
-    qsort(ratio, n, sizeof *ratio, ascending);
+    qsort(off, n, sizeof *off, number_order);
+    qsort(ratio, n, sizeof *ratio, number_order);
     e.median_pct = pct(quantile(off, n, 0.5));
     e.most_pct = pct(quantile(off, n, 0.9));
     e.ratio = quantile(ratio, n, 0.5);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "spec/tensor_file.h"
@@ -155,13 +156,6 @@ static enum status allocate(size_t bytes, void **out, struct err *err)
 
 /* ---- turns -------------------------------------------------------------------------------- */
 
-static uint64_t mix(uint64_t z)
-{
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
 size_t input_turn_bytes(const struct shape *s, enum tensor_id t, uint64_t turn)
 {
     enum { MANY_ROWS = 64 };
@@ -170,7 +164,7 @@ size_t input_turn_bytes(const struct shape *s, enum tensor_id t, uint64_t turn)
     const uint64_t unit = rows >= MANY_ROWS ? (uint64_t)s->D : 1, count = elems / unit;
     if (!turn || count < 2)
         return 0;
-    const uint64_t by = 1 + mix(turn + (uint64_t)(t + 1) * 0x9e3779b97f4a7c15u) % (count - 1);
+    const uint64_t by = 1 + hash_mix(turn + (uint64_t)(t + 1) * 0x9e3779b97f4a7c15u) % (count - 1);
     return (size_t)(by * unit) * dtype_size(s->dtype);
 }
 

@@ -52,12 +52,6 @@ static double burst_peak(const struct cpu_simd *simd)
     return best;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* One attention head of 64 queries and 512 keys, over and over for `seconds`. GFLOP/s of the fastest. */
 static double work(const struct cpu_simd *simd, struct tiled_job *job, double seconds)
 {
@@ -75,7 +69,7 @@ static double work(const struct cpu_simd *simd, struct tiled_job *job, double se
 
 static double middle(double *x, size_t n)
 {
-    qsort(x, n, sizeof *x, by_value);
+    qsort(x, n, sizeof *x, number_order);
     return x[n / 2];
 }
 

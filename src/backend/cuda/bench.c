@@ -83,17 +83,11 @@ static enum status sample(struct bench *b, bench_queue *queue, void *ctx, int co
     return st;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median(double *x, int n)
 {
     if (!n)
         return REAL_UNKNOWN;
-    qsort(x, (size_t)n, sizeof *x, by_value);
+    qsort(x, (size_t)n, sizeof *x, number_order);
     return x[n / 2];
 }
 

@@ -493,16 +493,10 @@ static void take_witness(struct witness *w, double inside, double outside, doubl
     w->work[i] = work;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Of n values at `part` of their order, 0 the least. `x` is sorted. */
 static double quantile(double *x, size_t n, double part)
 {
-    qsort(x, n, sizeof *x, compare_doubles);
+    qsort(x, n, sizeof *x, number_order);
     return x[(size_t)(part * (double)(n - 1))];
 }
 

@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/number.h"
 #include "command/ask/measure.h"
 #include "command/ask/predicted.h"
 #include "measure/origin.h"
+#include "measure/stats.h"
 
 enum { TIMES_MAX = 64, WORDS_MAX = 40 };
 
@@ -131,18 +131,6 @@ static void find_all(struct finding *x, struct gathered *out)
     }
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(struct config *c)
-{
-    qsort(c->us, (size_t)c->n, sizeof *c->us, ascending);
-    return (c->us[c->n / 2] + c->us[(c->n - 1) / 2]) / 2;
-}
-
 /* ---- which ---- */
 
 /* By kernel, then from little work to much. */
@@ -233,7 +221,7 @@ static enum status add_sample(struct session *s, struct config *c, const struct 
                               struct gathered *out)
 {
     struct request r;
-    struct fit_sample x = {.us = median(c)};
+    struct fit_sample x = {.us = stats_of(c->us, (size_t)c->n).median};
     struct err why = ERR_INIT;
     enum status st = request_for(s, c, from, &r, &why);
     if (st == ST_OK)
