@@ -215,6 +215,15 @@ run kernel add "$PWD/lib.so" dtypes=f32 backend=cpu name=lib
 # shellcheck disable=SC2086
 run check lib $tiny backend=cpu@box
 is "libraries are not sent" says "$out" 'lib is .*, which is not sent to box'
+sed 's/@name *naive/@name latin/; s/attn_naive(/attn_latin(/' "$ATTNSCOPE_SRCDIR/kernels/cpu/naive.c" >"$data/kernels/latin.c"
+printf '// caf\351\n' >>"$data/kernels/latin.c"
+run kernel allow latin
+# shellcheck disable=SC2086
+run check latin $tiny backend=cpu
+is "a source in another encoding runs here" [ "$rc" -eq 0 ]
+# shellcheck disable=SC2086
+run check latin $tiny backend=cpu@box
+is "  and is not sent, with the reason" says "$out" 'latin is not sent to box: its source is not in UTF-8'
 run check py:json.loads host=box S=16
 is "nor is Python" says "$out" 'which is not sent to box'
 run check fa2 host=box input="$ATTNSCOPE_SRCDIR/tests/data/q.npy,$ATTNSCOPE_SRCDIR/tests/data/q.npy,$ATTNSCOPE_SRCDIR/tests/data/q.npy"

@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/str.h"
 #include "command/ask/ceiling.h"
 #include "command/ask/consent.h"
 #include "command/ask/predicted.h"
@@ -134,6 +135,8 @@ static bool stays_here(const struct request *r, int i, const struct measure_how 
     if (d->code != CODE_NVRTC && d->code != CODE_NVCC && d->code != CODE_C)
         return err_set(why, ST_NO, "%s is %s, which is not sent to %s: sources of CUDA and C are",
                        name, code_kinds[d->code].doc, host);
+    if (!str_is_utf8(d->source))
+        return err_set(why, ST_NO, "%s is not sent to %s: its source is not in UTF-8", name, host);
     if (d->include)
         return err_set(why, ST_NO,
                        "%s takes in files of this machine (@include), which are not "
