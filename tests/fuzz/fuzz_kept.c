@@ -18,7 +18,7 @@
 #include "store/calibrations.h"
 #include "store/tuned.h"
 
-const unsigned fuzz_cost = 500;
+const unsigned fuzz_cost = 60;
 
 #define ONE                                                                                    \
     "{\"device\":\"X1\",\"backend\":\"cuda\",\"l2\":\"cold\",\"alike\":\"f16 D=64 full bhsd, " \
@@ -111,6 +111,15 @@ static void prepare(void)
         abort();
     free(tuned);
     free(factors);
+    /* What is built in, a few thousand entries that no input changes, takes a hundred times as long to read as an input. */
+    char *shipped = xasprintf("%s/shipped", data);
+    static const char some[] = "{\"tuned\":[{\"device\":\"Y1\",\"backend\":\"cuda\",\"l2\":"
+                               "\"cold\",\"shape\":\"H=8 S=2k\","
+                               "\"kernel\":\"fa2\",\"hash\":\"1\",\"median_us\":9}]}";
+    if (!file_replace(shipped, 0600, &(struct bytes){some, sizeof some - 1}, 1, NULL))
+        abort();
+    setenv("ATTNSCOPE_TUNED", shipped, 1);
+    free(shipped);
     library = library_new();
     devices = devices_new();
 }
