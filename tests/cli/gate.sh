@@ -165,7 +165,7 @@ fi
 for kind in pipe socket device folder; do
     for file in results.db results.db-wal results.db-journal; do
         put $kind "$data/$file"
-        quick run naive S=8 H=1 n=3 time=0.1 backend=cpu
+        quick run naive S=8 H=1 n=3 time=0.02 backend=cpu
         is "$file: $kind" told "results are not kept: .*$(word $kind named)"
         is "  which is no success" [ "$rc" -eq 3 ]
         rm -rf "${data:?}/$file"

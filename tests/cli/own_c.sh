@@ -35,7 +35,7 @@ run check mine,other S=200 H=1 f32 backend=cpu
 is "two in one command are two" says "$out" '^mine .* pass '
 is "the wrong one of them fails" says "$out" '^other .* fail '
 is "and is told where" says "$out" 'other: .*max_diff .* at b0 h0 row'
-run compare fa2,mine@BR=32 S=64 H=1 n=3 backend=cpu
+run compare fa2,mine@BR=32 S=64 H=1 n=3 time=0.05 backend=cpu
 is "compared with a parameter of its own" says "$out" '^mine +BR=32 '
 run run mine@BR=5000 S=64 H=1 backend=cpu
 is "a parameter out of range is refused" says "$err" 'BR'
@@ -62,10 +62,10 @@ once() {
     mine "$name" -e 's/^ \* @grid  .*/&\n * @workspace calls 64 once  calls so far/' "$@"
 }
 once tidy -e 's/    run_grid(a, l, ceil/    if (((int *)a->ws[0])[3]) return;\n    run_grid(a, l, ceil/'
-run run tidy S=64 H=1 f32 backend=cpu n=3
+run run tidy S=64 H=1 f32 backend=cpu n=3 time=0.05
 is "a call finds it clear, again and again" says "$out" '^tidy .* pass '
 once litter -e 's/    run_grid(a, l, ceil/    ((int *)a->ws[0])[3] = 7;\n    run_grid(a, l, ceil/'
-run run litter S=64 H=1 f32 backend=cpu n=3
+run run litter S=64 H=1 f32 backend=cpu n=3 time=0.05
 is "who does not leave it clear fails" [ "$rc" -ne 0 ]
 is "and is told where" says "$out" 'litter: it did not leave its workspace calls clear for the next call.* byte 12 is 7'
 once late -e 's/    run_grid(a, l, ceil/    static int n;\n    if (n++ > 4) ((int *)a->ws[0])[3] = 7;\n    run_grid(a, l, ceil/'
@@ -132,7 +132,7 @@ run edit fa2 backend=cpu
 is "no editor: usage" [ "$rc" -eq 2 ]
 EDITOR="sed -i s/correction;/correction*0.5f;/"
 export EDITOR
-run edit fa2 backend=cpu S=200 H=1 f32 n=3
+run edit fa2 backend=cpu S=200 H=1 f32 n=3 time=0.05
 is "an edit that is wrong: 1" [ "$rc" -eq 1 ]
 is "compiled by whom" says "$out" '^compiled by (gcc|clang) [0-9]'
 is "both stand there" says "$out" '^fa2 .* pass '
@@ -143,7 +143,7 @@ is "the diff is against the C version" says "$out" '^-.*t->l\[r\] \*= correction
 is "with the changed line" says "$out" '^\+.*t->l\[r\] \*= correction\*0.5f;'
 is "and nothing of the GPU" [ "$(printf '%s\n' "$out" | grep -c __global__)" -eq 0 ]
 EDITOR='sed -i s/0.5f/1.0f/'
-run edit fa2_cpu_edit S=200 H=1 n=3
+run edit fa2_cpu_edit S=200 H=1 n=3 time=0.05
 is "gone on with by its own name, now right" [ "$rc" -eq 0 ]
 EDITOR='sed -i s/1.0f/1.0g/'
 run edit fa2 backend=cpu S=64
@@ -155,10 +155,10 @@ is "--fresh begins anew" says "$err" 'your edit so far is kept in .*fa2_cpu_edit
 is "--no-run compiles alone" says "$err" 'compiled and not run'
 sed -i 's/@name /@nme /' "$own/fa2_cpu_edit.c"
 EDITOR="sed -i s/@nme/@name/"
-run edit fa2_cpu_edit S=64 H=1 n=3
+run edit fa2_cpu_edit S=64 H=1 n=3 time=0.05
 is "a broken descriptor is mended by the edit's own name" [ "$rc" -eq 0 ]
 EDITOR=true
-run edit cpu_tiled S=64 H=1 n=3 --json
+run edit cpu_tiled S=64 H=1 n=3 time=0.05 --json
 is "one that is C alone needs no backend=" says "$out" '"kernel":"cpu_tiled_edit"'
 run edit wmma_serial backend=cpu --no-run
 is "one without C is CUDA" says "$err" 'wmma_serial_edit.cu is a copy'
@@ -166,7 +166,7 @@ run edit fa2 S=64
 is "the CUDA edit says where the C version is" says "$out" 'edit fa2 backend=cpu'
 is "and both edits live beside each other" [ -e "$own/fa2_edit.cu" ] && [ -e "$own/fa2_cpu_edit.c" ]
 for k in naive row_online fa1_2022 qtile_seq splitkv; do
-    run edit $k backend=cpu S=65 B=1 H=2 D=24 causal f32 n=2
+    run edit $k backend=cpu S=65 B=1 H=2 D=24 causal f32 n=2 time=0.05
     is "a copy of $k is right" [ "$rc" -eq 0 ]
 done
 run --restricted edit fa2 backend=cpu

@@ -10,7 +10,7 @@ export EDITOR=true
 
 # Commands of the README, without what is said beside them and with sizes for a slow machine.
 commands() {
-    sed -nE 's/^(    |\$ )(attnscope .*)/\2/p' "$readme" | sed -E 's/  +.*//; s/16k/256/g; s/4k/128/g; s/1k/64/g'
+    sed -nE 's/^(    |\$ )(attnscope .*)/\2/p' "$readme" | sed -E 's/  +.*//; s/16k/256/g; s/4k/128/g; s/1k/64/g; s/^attnscope edit [a-z0-9_]+/& S=64/'
 }
 
 # The files that it speaks of.

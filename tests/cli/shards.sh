@@ -130,7 +130,7 @@ engine engine=local shards=2
 
 # ---- kernels that take turns stay together ----
 home paired
-run sweep naive,fa2 S=8,16,24 H=1 D=16 f32 backend=cpu n=5 base=naive engine=local shards=3 --json
+run sweep naive,fa2 S=8,16,24 H=1 D=16 f32 backend=cpu n=5 time=0.05 base=naive engine=local shards=3 --json
 is "kernels that are compared stay in one part" [ "$(printf '%s\n' "$out" | grep -c '"ratio":[0-9]')" -eq 6 ]
 
 # ---- what goes wrong ----
@@ -171,14 +171,14 @@ is "an array of Slurm's, as sbatch takes it" [ "$rc" -eq 0 ]
 
 # ---- merge ----
 home one
-run run naive,fa2 S=8 H=1 D=16 f32 backend=cpu n=5
-run record "$tmp/one.rec" -- run naive S=16 H=1 D=16 f32 backend=cpu n=5
+run run naive,fa2 S=8 H=1 D=16 f32 backend=cpu n=5 time=0.05
+run record "$tmp/one.rec" -- run naive S=16 H=1 D=16 f32 backend=cpu n=5 time=0.05
 cp "$db" one.db
 python3 -c 'import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute("PRAGMA wal_checkpoint(TRUNCATE)"); c.execute("PRAGMA journal_mode=DELETE")' "$db"
 cp "$db" one.db
 rows one.db >one.rows
 home two
-run run naive S=32 H=1 D=16 f32 backend=cpu n=5
+run run naive S=32 H=1 D=16 f32 backend=cpu n=5 time=0.05
 rows "$db" >two.rows
 run merge "$tmp/one.db" --csv
 is "rows of another store are taken" says "$out" 'one.db,3,0,0'
