@@ -93,7 +93,7 @@ is "naming it tells the error" says "$err" 'naive_edit.cu:[0-9]+'
 EDITOR=true
 run edit naive_edit
 is "it can be opened by its own name" says "$out" 'kernels/naive_edit.cu:[0-9]+'
-run edit cpu_tiled
+run edit cpu_tiled S=64 H=1 n=3 time=0.05
 is "a kernel in C is edited as C" says "$err" 'cpu_tiled_edit.c is a copy of cpu_tiled'
 run edit naiv
 is "a typing error: status 2" [ "$rc" -eq 2 ]
