@@ -338,6 +338,12 @@ static void test_drive_sweep(void)
     say("sweep fa2 D=32,64 metric=occupancy_pct FOO=3"); /* nothing typed is lost */
     CU_ASSERT(prompt_is_open());
     press(TK_ESC);
+    say("sweep fa2 S=8,16 H=1 D=8"); /* what it asks for in a shell, not what stood here */
+    CU_ASSERT(shows("median_us over S"));
+    CU_ASSERT(hides("waves over"));
+    press(KEY_CTRL('c'));
+    say("sweep fa2 D=32,64 metric=waves");
+    CU_ASSERT(shows("waves over D"));
     say("sweep fa2,naive S=8,16 H=1 D=8 base=naive metric=waves");
     CU_ASSERT(shows("leave out metric=, or base="));
     say("sweep fa2,naive S=8,16 H=1 D=8 base=row_full");

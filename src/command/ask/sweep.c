@@ -562,11 +562,16 @@ static bool is_of_pairs(const char *metric)
     return is_among(fields, sizeof fields / sizeof *fields, metric);
 }
 
+const char *sweep_usual_metric(bool based)
+{
+    return based ? "ratio" : "median_us";
+}
+
 /* `base`: kernels take turns, against this one or, with a metric of pairs, the first. */
 static enum status begin(struct session *s, struct cmd_call *c, const char *metric,
                          const char *base, struct sweep *out, struct err *err)
 {
-    metric = metric ? metric : base ? "ratio" : "median_us";
+    metric = metric ? metric : sweep_usual_metric(base != NULL);
     *out = (struct sweep){
         .session = s, .metric = xstrdup(metric), .paired = base || is_of_pairs(metric)};
     const enum status st = find_metric(out, c, err);

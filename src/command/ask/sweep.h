@@ -40,6 +40,9 @@ struct sweep {
                                         plan has; of a point that is not possible, its reason */
 };
 
+/* The figure of a sweep that names none: over a base ("ratio"), or not. */
+const char *sweep_usual_metric(bool based);
+
 /* From a parsed call of the verb; finishes the call. *out must be cleared whatever the status. */
 enum status sweep_make(struct session *s, struct cmd_call *c, struct sweep *out, struct err *err);
 /* The same for who has no call: kernels as one word, "fa2,naive", and SWEEP_AXES axes at most. */

@@ -317,12 +317,14 @@ void sweep_setup_command(const struct sweep_setup *x, const struct sweep *w, str
 void sweep_setup_take(struct sweep_setup *x, const struct cmd_call *c)
 {
     int axes = 0;
+    bool based = false; /* the kernels are in its order by now */
+    const char *metric = NULL;
     for (int i = 0; i < c->npairs; i++) {
         const struct cmd_pair *p = &c->pairs[i];
         if (!strcmp(p->key, "metric")) {
-            snprintf(x->metric, sizeof x->metric, "%s", p->value);
-        } else if (!strcmp(p->key, "base")) { /* the kernels are in its order by now */
-            snprintf(x->metric, sizeof x->metric, "ratio");
+            metric = p->value;
+        } else if (!strcmp(p->key, "base")) {
+            based = true;
         } else if (axis_is(p->value) && axes < SWEEP_AXES) {
             snprintf(x->axis[axes], sizeof x->axis[axes], "%s", p->key);
             snprintf(x->values[axes], sizeof x->values[axes], "%s", p->value);
@@ -331,4 +333,10 @@ void sweep_setup_take(struct sweep_setup *x, const struct cmd_call *c)
     }
     for (int i = axes; axes > 0 && i < SWEEP_AXES; i++)
         x->axis[i][0] = x->values[i][0] = 0;
+    if (based) /* with another metric it was refused */
+        metric = sweep_usual_metric(true);
+    else if (!metric && axes > 0) /* a whole line asks here for what it asks for in a shell */
+        metric = sweep_usual_metric(false);
+    if (metric)
+        snprintf(x->metric, sizeof x->metric, "%s", metric);
 }
