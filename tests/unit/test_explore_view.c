@@ -327,6 +327,23 @@ static void test_alone(void)
     canvas_free(c);
 }
 
+/* Whatever the figures, their origin is not cut off. */
+static void test_long_title(void)
+{
+    struct device long_name = l4;
+    long_name.name = (char *)"RTX-PRO-6000";
+    struct plan plan = make_plan();
+    plan.device = &long_name;
+    struct run_row row = make_row(NULL);
+    struct explore_view v = make_view(&plan, &row, NULL);
+    v.gpu = &long_name;
+    struct canvas *c = draw(80, 24, GLYPHS_ASCII, &v);
+    CU_ASSERT(shows(c, "12 of 48 warps 25%  MODEL +") || shows(c, "12 of 48 warps 25%  MODEL -"));
+    CU_ASSERT(shows(c, "MODEL RTX-PRO-6000 sm_89"));
+    CU_ASSERT(!shows(c, "MODEL RTX-PRO.."));
+    canvas_free(c);
+}
+
 /* What disturbed the times stands where else is why they ended. */
 static void test_noise(void)
 {
@@ -551,6 +568,7 @@ static const struct tap_test tests[] = {
     {"every size and tier", test_every_size_and_tier},
     {"old figures are dimmed and named", test_old_figures},
     {"noise is told", test_noise},
+    {"titles keep their origin", test_long_title},
     {"a pane alone says of what it is", test_alone},
     {"no more digits than the spread supports", test_digits},
     {"what was recorded", test_recorded},

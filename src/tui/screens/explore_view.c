@@ -746,6 +746,22 @@ static void add_what(const struct explore_view *v, struct str *title)
         str_addf(title, "  %s", v->machine);
 }
 
+/* A title that has no room goes without the GPU's name, which the screen's second line has; what would be cut else says where
+ * the figures come from. */
+static void fit_title(const struct explore_view *v, int w, struct str *title)
+{
+    enum { FRAME_W = 5 };
+    const char *text = str_text(title), *name = gpu_name(v);
+    const size_t n = strlen(name);
+    if (str_width(text) <= w - FRAME_W || title->len <= n + 1 ||
+        strcmp(text + title->len - n, name) != 0)
+        return;
+    char *less = xstrndup(text, title->len - n - 1);
+    str_clear(title);
+    str_add(title, less);
+    free(less);
+}
+
 static void draw_frame(struct canvas *c, const struct screen_layout *l,
                        const struct explore_view *v, enum pane p)
 {
@@ -753,6 +769,7 @@ static void draw_frame(struct canvas *c, const struct screen_layout *l,
     pane_title(v, p, &title);
     if (l->mode == LAYOUT_COMPACT && p == PANE_TIME)
         add_what(v, &title);
+    fit_title(v, l->frame[p].w, &title);
     pane_frame(c, l->frame[p], str_text(&title), p == v->focus, l->mode == LAYOUT_COMPACT);
     str_free(&title);
 }
