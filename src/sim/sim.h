@@ -172,9 +172,8 @@ struct sim_options {
         max_instructions; /* of one block's warps together; 0: 2^36. A block that takes more is the last */
     uint64_t max_memory; /* bytes of host memory for blocks in flight; 0: 1 GiB */
     uint32_t quantum;    /* instructions of a warp until the next one's turn; 0: 65536 */
-    uint32_t
-        max_faults;     /* of each kind, instructions that are kept, the rest is counted; 0: 64 */
-    uint64_t max_marks; /* bytes of host memory for marks of races in global memory; 0: 256 MiB */
+    uint32_t max_faults; /* of each kind, instructions that are kept, the rest is counted; 0: 64 */
+    uint64_t max_marks;  /* bytes of host memory for marks of races in global memory; 0: 256 MiB */
     uint32_t max_printf; /* bytes of text that is kept; 0: 64 KiB */
     uint64_t seed;       /* order in which warps of a block have their turns; 0: ascending */
     const struct sim_observe

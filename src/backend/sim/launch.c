@@ -244,12 +244,12 @@ static enum status tell_endless(const struct pass *x, const struct sim_result *g
             continue;
         struct str at = {0};
         look_place_text(x->program, f->insn, &at);
-        const enum status st = err_set(
-            err, ST_FAIL,
-            "block %llu does not end: %s, more than %.3g that a problem of %.3g FLOPs may "
-            "take; it is at %s",
-            (unsigned long long)f->block, f->text, (double)instructions_most(x),
-            shape_flops(&x->run->job->plan->shape), str_text(&at));
+        const enum status st =
+            err_set(err, ST_FAIL,
+                    "block %llu does not end: %s, more than %.3g that a problem of %.3g FLOPs may "
+                    "take; it is at %s",
+                    (unsigned long long)f->block, f->text, (double)instructions_most(x),
+                    shape_flops(&x->run->job->plan->shape), str_text(&at));
         str_free(&at);
         return st;
     }

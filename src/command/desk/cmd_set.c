@@ -117,9 +117,8 @@ static enum status need_value(struct session *s, struct cmd_call *c, struct err 
 {
     for (int i = 0; i < c->nwords; i++) {
         const char *word = c->words[i].text;
-        char *now = is_shape_word(word)
-                        ? NULL
-                        : get_key(&s->settings.problem, &s->settings.options, word);
+        char *now =
+            is_shape_word(word) ? NULL : get_key(&s->settings.problem, &s->settings.options, word);
         if (!now)
             continue;
         err_set(err, ST_USAGE, "set %s needs a value, for example: set %s=%s", word, word, now);
