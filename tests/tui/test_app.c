@@ -283,8 +283,8 @@ static bool sheet_is_whole(const char *first)
     const size_t n = strlen(edge);
     for (char *line; rest && (line = strsep(&rest, "\n"));) {
         found |= strstr(line, first) != NULL;
-        if (found && line[0] == ' ') /* the line that is typed */
-            break;
+        if (found && (line[0] == ' ' || !strncmp(line, "+-", 2) || !strncmp(line, "\u2514", 3)))
+            break; /* the line that is typed, or the frame's last */
         if (found)
             whole &= strlen(line) > n && !strncmp(line, edge, n) &&
                      !strcmp(line + strlen(line) - n, edge);
@@ -300,6 +300,9 @@ static void test_list_edges(void)
     press(TK_TAB);
     CU_ASSERT(sheet_is_whole("fa1_2022"));
     press(TK_ESC);
+    press(TK_ESC);
+    say("why fa2,qtile_seq"); /* a popup of 79 of 80 columns */
+    CU_ASSERT(sheet_is_whole("threads launched"));
     press(TK_ESC);
     close_app();
 }

@@ -68,10 +68,17 @@ static struct rect middle(const struct canvas *c, int w, int h)
     return (struct rect){(c->w - w) / 2, (c->h - 1 - h) / 2, w, h};
 }
 
+/* Of so many columns; all, where a side would show but pieces of the frames below. */
+static int text_width(const struct canvas *c, int w)
+{
+    enum { SIDES = 4 };
+    return c->w - w < SIDES ? c->w : w;
+}
+
 static void draw_text(struct popup *p, struct canvas *c)
 {
     int widest = textview_widest(&p->text), title = str_width(p->title) + 4;
-    int w = smaller((widest > title ? widest : title) + 4, c->w);
+    int w = text_width(c, (widest > title ? widest : title) + 4);
     int rows = textview_rows(&p->text, w - 4);
     struct rect r = p->frame = middle(c, w, rows + 2);
     canvas_blank(c, r);
