@@ -22,25 +22,31 @@
     .decode_scratch = decode_scratch, .decode = decode, .fma_burst = peak_fma,             \
     .read_burst = peak_read
 
-const struct cpu_simd cpu_simd_avx512 = {
-    .name = "avx512", .title = "AVX-512", .tiled = tiled, .tiled_rest = tiled_rest, AVX512_FUNCTIONS};
+const struct cpu_simd cpu_simd_avx512 = {.name = "avx512",
+                                         .title = "AVX-512",
+                                         .tiled = tiled,
+                                         .tiled_rest = tiled_rest,
+                                         AVX512_FUNCTIONS};
 
 const struct cpu_simd cpu_simd_avx512_bf16 = {.name = "avx512_bf16",
                                               .title = "AVX-512 BF16",
-                                              .tiled = tiled_pairs, .tiled_rest = tiled_rest_pairs,
+                                              .tiled = tiled_pairs,
+                                              .tiled_rest = tiled_rest_pairs,
                                               .dot_burst = peak_pairs,
                                               AVX512_FUNCTIONS};
 
 const struct cpu_simd cpu_simd_amx = {.name = "amx",
                                       .title = "AMX",
-                                      .tiled = tiled_amx, .tiled_rest = tiled_rest_amx,
+                                      .tiled = tiled_amx,
+                                      .tiled_rest = tiled_rest_amx,
                                       .dot_burst = peak_tiles_amx,
                                       .f16_share = AMX_F16_SHARE,
                                       AVX512_FUNCTIONS};
 
 const struct cpu_simd cpu_simd_amx_played = {.name = "amx_played",
                                              .title = "AMX played",
-                                             .tiled = tiled_played, .tiled_rest = tiled_rest_played,
+                                             .tiled = tiled_played,
+                                             .tiled_rest = tiled_rest_played,
                                              .dot_burst = peak_tiles_played,
                                              .f16_share = AMX_F16_SHARE,
                                              AVX512_FUNCTIONS};

@@ -204,11 +204,11 @@ static output_fn *const output_table[PANEL][MR] = PANELS(output);
 struct lanes {
     float *
         qt; /* [D][NR] Q^T times scale * log2(e); lanes without a query hold 0. Pairs: as simd_pairs.h has it */
-    float *ot;    /* [D][NR] O^T, not yet divided by l */
-    float *ref;   /* [NR] what is subtracted from the scores */
-    float *l;     /* [NR] sum of 2^(s - ref) */
-    int32_t *end; /* [NR] keys that the lane's query sees */
-    int64_t row, rows; /* of the tile: the first lane's; lanes in use */
+    float *ot;                   /* [D][NR] O^T, not yet divided by l */
+    float *ref;                  /* [NR] what is subtracted from the scores */
+    float *l;                    /* [NR] sum of 2^(s - ref) */
+    int32_t *end;                /* [NR] keys that the lane's query sees */
+    int64_t row, rows;           /* of the tile: the first lane's; lanes in use */
     int64_t least_end, most_end; /* keys that the first and the last lane see, of the whole block */
     int nv;                      /* vectors in use */
     float scale;                 /* that Q^T does not hold yet */
@@ -385,7 +385,8 @@ static float *take(struct scratch *s, int64_t floats)
 }
 
 struct tile_buffers {
-    struct lanes *lanes; /* [blocks][PANEL]: a block that is divided has a part for each first vector */
+    struct lanes
+        *lanes; /* [blocks][PANEL]: a block that is divided has a part for each first vector */
     float *p, *k, *v, *rows;
 };
 
@@ -577,8 +578,9 @@ static void lend(const struct engine *e, const struct tiled_job *j, struct rest 
     if (taker < 0)
         return;
     const struct rest other = halve(e, mine);
-    j->lender->hand(j->lender, taker,
-                    &(struct tiled_rest){.job = *j, .x = other.x, .n = other.n, .next = other.next});
+    j->lender->hand(
+        j->lender, taker,
+        &(struct tiled_rest){.job = *j, .x = other.x, .n = other.n, .next = other.next});
 }
 
 /* The blocks' keys up to `end`, then their results. K/V tiles outside, lane blocks inside: a tile that was converted or has

@@ -57,7 +57,8 @@ int host_usable_cpus(void)
     const double quota = quota_cpus();
     const bool known = sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0;
     const int mask = known ? CPU_COUNT(&set) : 1;
-    return quota < mask ? (int)ceil(quota) : mask; /* more threads would all be stopped at once, and together again */
+    return quota < mask ? (int)ceil(quota)
+                        : mask; /* more threads would all be stopped at once, and together again */
 }
 
 int host_cpus(void)

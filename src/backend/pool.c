@@ -178,7 +178,8 @@ void pool_hand(struct pool *p, int idle, pool_body *body, const void *data, size
     s->block = block_now;
     s->stamps = p->stamps && p->stamps->nlaunches == 1 ? p->stamps : NULL;
     memcpy(s->data, data, bytes);
-    atomic_fetch_add(&p->left, 1); /* the block that hands it over is not done, so the launch is not either */
+    atomic_fetch_add(&p->left,
+                     1); /* the block that hands it over is not done, so the launch is not either */
     atomic_store(&s->state, SEAT_HANDED);
 }
 
@@ -202,10 +203,8 @@ static void run_part(void *ctx, int64_t block, int thread)
         return;
     const int64_t i = atomic_fetch_add(&s->stamps->nparts, 1);
     if (i < s->stamps->parts_room)
-        s->stamps->parts[i] = (struct stamp){.begin_ns = begin,
-                                             .end_ns = ns_now(),
-                                             .row = thread,
-                                             .holds = (int32_t)s->block};
+        s->stamps->parts[i] = (struct stamp){
+            .begin_ns = begin, .end_ns = ns_now(), .row = thread, .holds = (int32_t)s->block};
 }
 
 /* Does what others hand over until the launch ends, or nobody has for a while. */

@@ -65,7 +65,8 @@ static bool names_cpu(char *controllers)
 static double of_line(char *line, const char *mounted)
 {
     line[strcspn(line, "\n")] = '\0';
-    char *controllers = strchr(line, ':'), *group = controllers ? strchr(controllers + 1, ':') : NULL;
+    char *controllers = strchr(line, ':'),
+         *group = controllers ? strchr(controllers + 1, ':') : NULL;
     if (!group || group[1] != '/')
         return INFINITY;
     *group++ = '\0';

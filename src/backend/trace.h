@@ -24,7 +24,8 @@ struct block_trace {
     int npasses;                     /* launches */
     int64_t blocks[DESC_PASSES_MAX]; /* of each */
     struct stamp *stamps;            /* by pass and block number; owned */
-    struct stamp *parts; /* that blocks of the first pass handed over; `holds` is the block; owned */
+    struct stamp
+        *parts; /* that blocks of the first pass handed over; `holds` is the block; owned */
     int64_t nparts;
     char *note; /* where the traced code differs from the usual, or NULL; owned */
 };

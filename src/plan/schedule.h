@@ -29,7 +29,7 @@ struct sched_work {
 struct sched_block {
     int64_t index; /* in its pass, x fastest */
     int32_t pass, row, lane, wave;
-    bool part; /* of the block of that index, which another row has begun; of stamps */
+    bool part;      /* of the block of that index, which another row has begun; of stamps */
     int32_t course; /* what it does when, of whoever knows it; -1: nobody */
     struct sched_work work;
     double begin_us, end_us; /* from the begin of the first block; of the model on its own scale */

@@ -167,8 +167,8 @@ json_t *sched_blocks_json(const struct schedule *s)
                       (int)b->row, "lane", (int)b->lane, "wave", (int)b->wave, "begin_us",
                       time_or_null(!model, b->begin_us), "end_us", time_or_null(!model, b->end_us),
                       "begin_blocks", time_or_null(model, b->begin_us / unit), "end_blocks",
-                      time_or_null(model, b->end_us / unit), "course", whole_or_null(b->course), "part",
-                      b->part));
+                      time_or_null(model, b->end_us / unit), "course", whole_or_null(b->course),
+                      "part", b->part));
     }
     return list;
 }

@@ -231,8 +231,8 @@ static void show(struct grid *g, int rounds, bool cold)
            100 * s[TILED_PACK] / busy, 100 * s[TILED_LOAD] / busy, 100 * s[TILED_SCORES] / busy,
            100 * (s[TILED_EXP] - s[TILED_SCORES]) / busy, 100 * s[TILED_OUTPUT] / busy,
            100 * s[TILED_STORE] / busy, 100 * (1 - busy / wall / n), wall_unlent / wall,
-           100 * (1 - busy_unlent / wall_unlent / n),
-           100 * flops / 2 / s[TILED_SCORES] / each, 100 * flops / 2 / s[TILED_OUTPUT] / each);
+           100 * (1 - busy_unlent / wall_unlent / n), 100 * flops / 2 / s[TILED_SCORES] / each,
+           100 * flops / 2 / s[TILED_OUTPUT] / each);
     fflush(stdout);
 }
 

@@ -46,15 +46,15 @@ struct tiled_job {
     float *lse;                                     /* of the tile's first row, or NULL */
     int64_t q_stride, k_stride, v_stride, o_stride; /* from row to row */
     int64_t rows;                                   /* queries in this tile */
-    int64_t room; /* of the launch's largest, for which memory is laid out */
-    int64_t D, BC;                                  /* head dimension; keys per K/V tile */
+    int64_t room;      /* of the launch's largest, for which memory is laid out */
+    int64_t D, BC;     /* head dimension; keys per K/V tile */
     int64_t first_end; /* keys that the first query sees (may be <= 0) */
     int64_t end_step;  /* 1 when causal: each later query sees one key more; else 0 */
     int64_t Sk;
     float scale;
     enum dtype dtype;
-    float *scratch;            /* tiled_scratch() bytes, 64-byte aligned */
-    struct tiled_watch *watch; /* NULL: nobody measures */
+    float *scratch;              /* tiled_scratch() bytes, 64-byte aligned */
+    struct tiled_watch *watch;   /* NULL: nobody measures */
     struct tiled_lender *lender; /* NULL: nobody waits */
 };
 
