@@ -21,6 +21,15 @@ run tune S=64 measure
 is "it needs a kernel" says "$err" 'tune needs a kernel'
 run run auto S=64 H=1 f32 backend=cpu
 is "auto without a tuning says how to make one" says "$err" 'auto: nothing .*tune K,K B=1 H=1 S=64 D=64 f32 measure'
+is "  and takes the last step of the ladder, which it says" says "$err" 'taken: cpu_tiled, the last step of the ladder that runs there'
+is "  and runs it" says "$out" '^cpu_tiled .* pass '
+run check auto S=32 H=1 backend=sim gpu=L4
+is "the simulator's auto is that of the GPU that is meant" says "$err" 'auto: [a-z0-9_]+.* by its times on H200, another GPU'
+is "  and is checked" says "$out" ' pass '
+run plan auto S=1k
+is "so is a plan's" says "$err" 'auto: [a-z0-9_]+.*, expected to be fastest'
+run run auto S=32 D=8191 f16 backend=cuda
+is "what nothing takes is told" [ "$rc" -ne 0 ]
 run run auto@BR=32 S=64 H=1 f32 backend=cpu
 is "auto has no parameters of its own" says "$err" 'auto'
 
@@ -41,6 +50,12 @@ done
 # ---- a GPU, as the fake driver plays it ----
 if [ -n "${ATTNSCOPE_FAKECUDA:-}" ]; then
     export ATTNSCOPE_LIBCUDA="$ATTNSCOPE_FAKECUDA/fakecuda.so" ATTNSCOPE_LIBNVRTC="$ATTNSCOPE_FAKECUDA/fakecuda.so" FAKECUDA="us=50"
+    run run auto S=300 H=3 n=5
+    is "the first command of all: the GPU is asked what it is, and what may be fastest is timed" says "$err" 'auto: [a-z0-9_]+.*, the fastest of [2-8] that may be, timed just now'
+    is "  and runs" says "$out" '^[a-z0-9_]+ .* pass '
+    run run auto S=300 H=3 n=5 backend=cuda
+    is "  once" [ "$(printf '%s\n' "$err" | grep -c 'timed just now')" -eq 0 ]
+    rm -f "$kept/H200.json"
     run tune fa2,decode_atomic WARPS=2,4 Sq=8 Sk=64 H=2 f16 backend=cuda n=6 measure
     is "equal times: the defaults stay" says "$out" 'auto is now fa2 with its defaults'
     is "a tile that does not fit is not timed" says "$(run tune decode_splitkv WARPS=4 STAGES=3,8 Sq=1 Sk=64 H=1 D=256 f16 backend=cuda n=3 measure && echo "$out")" '1 more cannot run'

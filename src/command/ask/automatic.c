@@ -56,12 +56,12 @@ static struct question question(struct session *s, const struct problem *p, cons
                          .p = p,
                          .backend = b ? b->name : "",
                          .l2 = o->l2 && !strcmp(o->l2, "hot") ? "hot" : "cold"};
-    const bool named = planned && o->gpu;
-    if (named || (b && b->gpu))
-        x.gpu = session_gpu(s, named ? o->gpu : NULL, NULL);
-    if (named)
+    const bool meant = planned || (b && !b->times); /* no clock runs: what a GPU would take */
+    if (meant || (b && b->gpu))
+        x.gpu = session_gpu(s, meant ? o->gpu : NULL, NULL);
+    if (meant)
         x.backend = backend_gpu()->name;
-    if (x.gpu && (named || session_gpu_is_here(s, x.gpu)))
+    if (x.gpu && (meant || session_gpu_is_here(s, x.gpu)))
         x.device = xstrdup(x.gpu->name);
     else if (!x.gpu)
         x.device = automatic_device(s, o);
@@ -190,7 +190,7 @@ struct timed_rows {
 static const struct device *gpu_of(const struct question *x, const struct tuned *t)
 {
     const struct device *gpu = NULL;
-    if (!strcmp(t->device, x->device))
+    if (x->device && !strcmp(t->device, x->device))
         return x->gpu;
     return devices_get(x->s->services.devices, t->device, &gpu, NULL) ? NULL : gpu;
 }
@@ -380,9 +380,9 @@ void automatic_rank(struct session *s, const struct problem *p, const struct opt
 {
     struct question x = question(s, p, o, planned);
     *out = (struct automatic_ranking){.l2 = x.l2};
-    if (x.gpu && x.device)
+    if (x.gpu)
         rank(&x, out);
-    out->device = x.device;
+    out->device = x.device || !x.gpu ? x.device : xstrdup(x.gpu->name);
 }
 
 void automatic_ranking_clear(struct automatic_ranking *r)
@@ -526,18 +526,56 @@ bool automatic_is_known(struct session *s, const struct problem *p, const struct
     return f.t && f.apart == 0;
 }
 
-static enum status refuse(const struct question *x, const struct options *o, struct err *err)
+/* "nothing that is here was timed on H200, L2 cold, for shapes like S"; the caller frees. */
+static char *nothing(const struct question *x, const struct options *o, const char *shape)
 {
-    char shape[SHAPE_TEXT], *trouble = tunings_trouble(session_tunings(x->s), NULL),
-                            *device = x->device ? xstrdup(x->device) : automatic_device(x->s, o);
-    shape_format(&x->p->shape, shape, sizeof shape);
-    err_set(err, ST_USAGE,
-            "auto: nothing that is here was timed on %s, L2 %s, for shapes like %s; \"tune K,K %s "
-            "measure\" does it%s%s",
-            device, x->l2, shape, shape, trouble ? "; not used: " : "", trouble ? trouble : "");
-    free(trouble);
+    char *device = x->device ? xstrdup(x->device) : automatic_device(x->s, o);
+    char *text = xasprintf("auto: nothing that is here was timed on %s, L2 %s, for shapes like %s",
+                           device, x->l2, shape);
     free(device);
-    return ST_USAGE;
+    return text;
+}
+
+/* The last step of the ladder that takes the shape there; NULL: none does. */
+static const struct kernel *last_step(const struct question *x)
+{
+    const struct registry *all = x->s->services.registry;
+    const struct backend_info *b = backend_info(x->backend);
+    for (int i = registry_count(all); b && i-- > 0;) {
+        const struct kernel *k = registry_at(all, i);
+        struct known known = {.desc = backend_desc(b, k)};
+        struct nearby_load load;
+        if (!known.desc || k->user || kernel_is_peer(k))
+            continue;
+        const struct param_values v = desc_defaults_for(known.desc, &x->p->shape);
+        if (!desc_supports(known.desc, &x->p->shape, &v, 0, NULL) &&
+            (!x->gpu || load_of(x, &known, &x->p->shape, x->gpu, &load)))
+            return k;
+    }
+    return NULL;
+}
+
+/* Where nothing is known: that step, which is told with what would tell more. */
+static enum status take_last(const struct question *x, const struct options *o, bool quietly,
+                             const struct kernel **k, struct err *err)
+{
+    char shape[SHAPE_TEXT], *trouble = tunings_trouble(session_tunings(x->s), NULL);
+    shape_format(&x->p->shape, shape, sizeof shape);
+    char *said = nothing(x, o, shape);
+    const char *why = trouble ? "; not used: " : "", *bad = trouble ? trouble : "";
+    enum status st = ST_OK;
+    *k = last_step(x);
+    if (!*k)
+        st = err_set(err, ST_USAGE, "%s; \"tune K,K %s measure\" does it%s%s", said, shape, why,
+                     bad);
+    else if (!quietly)
+        session_note(x->s,
+                     "%s; taken: %s, the last step of the ladder that runs there. "
+                     "\"tune K,K %s measure\" times others beside it%s%s",
+                     said, (*k)->name, shape, why, bad);
+    free(said);
+    free(trouble);
+    return st;
 }
 
 static void take_own(const struct question *x, const struct tuned_found *f, bool quietly,
@@ -565,19 +603,21 @@ enum status automatic_pick(struct session *s, const struct problem *p, const str
                            unsigned how, const struct kernel **k, char **own, struct err *err)
 {
     struct question x = question(s, p, o, how & AUTOMATIC_PLANNED);
-    struct automatic_ranking r = {.device = x.device, .l2 = x.l2};
+    struct automatic_ranking r = {.l2 = x.l2};
     const struct tuned_found f = find_own(&x);
+    const bool quietly = how & AUTOMATIC_QUIETLY;
     enum status st = ST_OK;
     *k = NULL;
     *own = NULL;
-    if ((!f.t || f.apart > 0) && x.gpu && x.device)
+    if ((!f.t || f.apart > 0) && x.gpu)
         rank(&x, &r);
+    r.device = x.device || !x.gpu ? x.device : xstrdup(x.gpu->name);
     if (r.n)
-        take_first(&x, &r, how & AUTOMATIC_QUIETLY, k, own);
+        take_first(&x, &r, quietly, k, own);
     else if (f.t)
-        take_own(&x, &f, how & AUTOMATIC_QUIETLY, k, own);
+        take_own(&x, &f, quietly, k, own);
     else
-        st = refuse(&x, o, err);
-    automatic_ranking_clear(&r); /* its device is that of the question */
+        st = take_last(&x, o, quietly, k, err);
+    automatic_ranking_clear(&r); /* its device may be that of the question */
     return st;
 }

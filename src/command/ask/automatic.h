@@ -3,7 +3,7 @@
  *
  * In this order: what `tune ... measure` found for the shape's class on this device; what was timed at this very shape; the
  * kernels of the list by their expected times, to which those of an earlier source count as if they were of a shape farther away.
- * Where no GPU of the list runs it, the user's own nearest shape.
+ * Where no GPU runs it, the user's own nearest shape. What has no clock (plans, the simulator) asks for the GPU that is meant.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef ATTNSCOPE_COMMAND_AUTOMATIC_H
@@ -65,8 +65,8 @@ void automatic_say(const struct automatic_ranking *r, struct str *out);
 bool automatic_is_known(struct session *s, const struct problem *p, const struct options *o,
                         bool planned);
 /* The kernel and, in *own, its parameters, "BR=32@BC=64", which the caller frees; NULL: the defaults. What was not timed here or
- * not at this shape is told, unless `quietly`. ST_USAGE with what to type where nothing was tuned for such a shape, or the
- * kernels have changed since. */
+ * not at this shape is told, unless `quietly`. Where nothing is known of such a shape it is the last step of the ladder that runs
+ * there, with what to type for more; ST_USAGE where none does. */
 enum { AUTOMATIC_PLANNED = 1, AUTOMATIC_QUIETLY = 2 };
 enum status automatic_pick(struct session *s, const struct problem *p, const struct options *o,
                            unsigned how, const struct kernel **k, char **own, struct err *err);

@@ -15,13 +15,39 @@
 static const double each_s =
     0.05; /* of samples of a kernel: what differs by less than a per cent then may be taken either way */
 
-/* Is it one GPU of this machine that runs it, and may what is found be kept? */
+static const double alike = 1.005; /* times as long is the same, in three digits */
+
+/* Is it one GPU of this machine that runs it? */
+static bool runs_here(const struct options *o)
+{
+    const struct backend_info *b = automatic_runner(o);
+    return b && b->gpu && b->times && !o->host && !o->nodes && o->gpus <= 1;
+}
+
+/* Is it known which one, and may what is found be kept? */
 static bool may_settle(struct session *s, const struct request *r)
 {
     const struct options *o = &r->options;
-    const struct backend_info *b = automatic_runner(o);
-    return b && b->gpu && b->times && !o->host && !o->nodes && o->gpus <= 1 &&
-           session_may(s, MAY_WRITE) && !automatic_is_known(s, &r->problem, o, false);
+    const struct device *gpu = session_gpu(s, NULL, NULL);
+    return gpu && session_gpu_is_here(s, gpu) && session_may(s, MAY_WRITE) &&
+           !automatic_is_known(s, &r->problem, o, false);
+}
+
+/* A GPU that no row has named yet is made to say what it is. */
+static void look_at_gpu(struct session *s, const struct request *r)
+{
+    const struct measure_how how = {.kind = JOB_CHECK, .no_store = true, .verb = "check"};
+    struct request_word words[] = {
+        {"backend", automatic_runner(&r->options)->name}, {"S", "16"}, {"H", "1"}, {0}};
+    struct request sub;
+    struct measured m;
+    const struct device *gpu = session_gpu(s, NULL, NULL);
+    if (s->services.gpu.ran || (gpu && session_gpu_is_here(s, gpu)) ||
+        request_of(s, "naive", words, REQUEST_FRESH, &sub, NULL))
+        return;
+    measure(s, &sub, &how, &m);
+    measured_clear(&m);
+    request_clear(&sub);
 }
 
 /* The candidates, for the problem as it is asked, a few samples each. */
@@ -105,13 +131,14 @@ static void say(struct session *s, const struct automatic_ranking *by, const str
     char us[NUMBER_BUF], times[NUMBER_BUF];
     const double fastest = rows->v[best[0]].median_us;
     char *name = automatic_name(&by->v[best[0]]), *next = automatic_name(&by->v[best[1]]);
-    session_note(
-        s,
-        "auto: %s, the fastest of %zu that may be, timed just now: %s us, and %s %s times that; "
-        "%s%s",
-        name, timed, number_fmt(us, fastest, 4), next,
-        number_fmt(times, rows->v[best[1]].median_us / fastest, 3),
-        why ? "not kept: " : "kept for this shape", why ? why : "");
+    char *beside = rows->v[best[1]].median_us < alike * fastest
+                       ? xasprintf("%s as long", next)
+                       : xasprintf("%s %s times that", next,
+                                   number_fmt(times, rows->v[best[1]].median_us / fastest, 3));
+    session_note(s, "auto: %s, the fastest of %zu that may be, timed just now: %s us, and %s; %s%s",
+                 name, timed, number_fmt(us, fastest, 4), beside,
+                 why ? "not kept: " : "kept for this shape", why ? why : "");
+    free(beside);
     free(name);
     free(next);
 }
@@ -166,6 +193,9 @@ enum status automatic_settle(struct session *s, const struct request *r, struct 
     struct automatic_ranking by;
     struct err why = ERR_INIT;
     enum status st = ST_OK;
+    if (!runs_here(&r->options))
+        return ST_OK;
+    look_at_gpu(s, r);
     if (!may_settle(s, r))
         return ST_OK;
     automatic_rank(s, &r->problem, &r->options, false, &by);
