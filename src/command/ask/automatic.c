@@ -530,7 +530,7 @@ bool automatic_is_known(struct session *s, const struct problem *p, const struct
 static char *nothing(const struct question *x, const struct options *o, const char *shape)
 {
     char *device = x->device ? xstrdup(x->device) : automatic_device(x->s, o);
-    char *text = xasprintf("auto: nothing that is here was timed on %s, L2 %s, for shapes like %s",
+    char *text = xasprintf("nothing that is here was timed on %s, L2 %s, for shapes like %s",
                            device, x->l2, shape);
     free(device);
     return text;
@@ -566,13 +566,13 @@ static enum status take_last(const struct question *x, const struct options *o, 
     enum status st = ST_OK;
     *k = last_step(x);
     if (!*k)
-        st = err_set(err, ST_USAGE, "%s; \"tune K,K %s measure\" does it%s%s", said, shape, why,
-                     bad);
+        st = err_set(err, ST_USAGE, "auto: %s; \"tune K,K %s measure\" does it%s%s", said, shape,
+                     why, bad);
     else if (!quietly)
         session_note(x->s,
-                     "%s; taken: %s, the last step of the ladder that runs there. "
+                     "auto: %s, the last step of the ladder that runs there, as %s. "
                      "\"tune K,K %s measure\" times others beside it%s%s",
-                     said, (*k)->name, shape, why, bad);
+                     (*k)->name, said, shape, why, bad);
     free(said);
     free(trouble);
     return st;
