@@ -7,7 +7,7 @@ cuda_sources = %D%/attn.cuh %D%/async.cuh %D%/mma.cuh %D%/mma_parts.cuh %D%/hopp
 	%D%/fused_vector_io.cu %D%/fused_cp_async.cu %D%/fused_warp_spec.cu \
 	%D%/fa2_mma_plain.cu %D%/fa2_mma_swizzle.cu \
 	%D%/fa2_mma_async.cu %D%/fa2_mma_rows.cu %D%/fa2_mma_lazy.cu %D%/fa2_mma_wide.cu %D%/fa2_mma.cu %D%/fa2_mma_short.cu \
-	%D%/fa3_wgmma.cu %D%/fa3_warpspec.cu %D%/fa3_pingpong.cu %D%/fa3_overlap.cu %D%/fa3_persistent.cu %D%/decode_splitkv.cu %D%/decode_atomic.cu %D%/decode_paged.cu %D%/decode_cluster.cu %D%/decode_tma.cu %D%/half2_tile.cu %D%/cublas.cu
+	%D%/fa3_wgmma.cu %D%/fa3_warpspec.cu %D%/fa3_pingpong.cu %D%/fa3_overlap.cu %D%/fa3_persistent.cu %D%/fa3_streamk.cu %D%/decode_splitkv.cu %D%/decode_atomic.cu %D%/decode_paged.cu %D%/decode_cluster.cu %D%/decode_tma.cu %D%/half2_tile.cu %D%/cublas.cu
 blob_files += $(cuda_sources) %D%/ptxas.tsv %D%/same.tsv
 # What clang is given where neither NVRTC nor nvcc is.
 blob_files += %D%/clang/clang_cuda.h %D%/clang/cuda_fp16.h %D%/clang/cuda_bf16.h %D%/clang/mma.h %D%/clang/cuda_pipeline.h \
@@ -28,7 +28,7 @@ ladder = \
 		fused_wmma_pv fused_warp_softmax fused_dyn_smem fused_vector_io fused_cp_async fused_warp_spec \
 	+FA-2_on_tensor_cores fa2_mma_plain fa2_mma_swizzle fa2_mma_async fa2_mma_rows fa2_mma_lazy \
 		fa2_mma_wide fa2_mma fa2_mma_short \
-	+Hopper fa3_wgmma fa3_warpspec fa3_pingpong fa3_overlap fa3_persistent \
+	+Hopper fa3_wgmma fa3_warpspec fa3_pingpong fa3_overlap fa3_persistent fa3_streamk \
 	+decode decode_splitkv decode_atomic decode_paged decode_cluster decode_tma \
 	+half2_tiles half2_tile \
 	+large_D row_tile bigd_cluster bigd_mma bigd_split \

@@ -34,7 +34,7 @@ LADDER = ("naive row_full row_atomic row_online row_tile fa1_2022 qtile_seq qtil
           "fused_wmma_pv fused_warp_softmax "
           "fused_dyn_smem fused_vector_io fused_cp_async fused_warp_spec half2_tile "
           "fa2_mma_plain fa2_mma_swizzle fa2_mma_async fa2_mma_rows fa2_mma_lazy fa2_mma_wide fa2_mma fa2_mma_short "
-          "fa3_wgmma fa3_warpspec fa3_pingpong fa3_overlap fa3_persistent decode_splitkv decode_atomic decode_paged "
+          "fa3_wgmma fa3_warpspec fa3_pingpong fa3_overlap fa3_persistent fa3_streamk decode_splitkv decode_atomic decode_paged "
           "decode_cluster decode_tma splitkv_cluster splitkv_columns splitkv_wgmma bigd_cluster bigd_mma bigd_split").split()
 ANY_ORDER = ("row_atomic",)  # sums whose order is not fixed: two runs may differ in the last bits
 HEAD_DIMS = (8, 40, 59, 64, 111, 128)  # multiples of 16, of 4 and of nothing
@@ -98,7 +98,7 @@ for step in ("fa2_mma_rows", "fa2_mma_lazy", "fa2_mma_wide", "fa2_mma"):
 WIDE = ({"BR": 192, "STAGES": 3}, HALF, (64, 40))
 VARIANTS["fa3_wgmma"] = [({}, HALF, (32, 80, 96, 192, 256)), ({"BR": 64, "BC": 64}, HALF, (64, 128, 256)),
                          ({"BC": 176}, ("f16",), (64, 128))]
-for step in ("fa3_warpspec", "fa3_pingpong", "fa3_overlap", "fa3_persistent"):
+for step in ("fa3_warpspec", "fa3_pingpong", "fa3_overlap", "fa3_persistent", "fa3_streamk"):
     VARIANTS[step] = [({}, HALF, (32, 80, 96, 192, 256)), ({"BC": 64}, HALF, (128, 256)),
                       ({"BC": 80, "STAGES": 3}, ("f16",), (128,))]
     VARIANTS[step] += [WIDE] if step != "fa3_pingpong" else []
@@ -125,7 +125,8 @@ VARIANTS["bigd_mma"] = [({}, F32, (512, 1024, 2048, 4096, 8192)), ({"THREADS": 1
                         ({"BC": 128, "CLUSTER": 5, "THREADS": 256}, F32, (64, 128)), ({"BR": 12, "CLUSTER": 2, "THREADS": 256}, F32, (64, 200)), ({"BR": 64, "BC": 16, "CLUSTER": 1}, F32, (64, 256))]
 VARIANTS["bigd_split"] = [({}, HALF, (256, 320, 512, 640, 1000, 1024)), ({"BC": 32, "SLOTS": 8}, HALF, (64, 512, 1000)),
                             ({"BC": 48, "SLOTS": 5}, HALF, (128, 512, 1024))]
-VARIANTS["fa3_persistent"] += [({"BLOCKS": 7}, HALF, (64, 128))]  # many query tiles a block
+for step in ("fa3_persistent", "fa3_streamk"):  # many query tiles a block
+    VARIANTS[step] += [({"BLOCKS": 7}, HALF, (64, 128))]
 
 
 def kernel(name):
