@@ -106,7 +106,7 @@ sim check cublas S=64
 is "a library has a reason" says "$out$err" 'another library'
 
 # ---- Hopper: TMA, mbarriers that count bytes, wgmma; from the PTX that is shipped
-for k in fa3_wgmma fa3_warpspec fa3_pingpong fa3_overlap fa3_persistent bigd_split; do
+for k in fa3_wgmma fa3_warpspec fa3_pingpong fa3_overlap fa3_persistent fa3_streamk bigd_split; do
     sim check $k S=200 D=64 H=2 Hkv=1 causal=1 gpu=H200 --json
     is "$k is right, and has no hazard" says "$rc$(echo "$out" | tr -d '\n')" '^0.*"check":"pass".*"hazards":0,'
     is "$k has a predicted time" says "$out" '"predicted_us":[0-9]'
@@ -115,6 +115,11 @@ done
 sim run fa2_mma,fa3_wgmma,fa3_warpspec S=384 H=1 D=64 gpu=H200 hazards=off BR=128 BC=128 --json
 ops=$(printf '%s' "$out" | grep -o '"tensor_ops":[0-9]*' | sort -u)
 is "wgmma's products are counted as those of mma.sync" [ "$ops" = '"tensor_ops":9216' ]
+# 1 query tile of 16 key tiles for 2 blocks; 5 of 9 for 4: a whole one each, and 9 key tiles in pieces.
+for shape in "Sq=128 Sk=2048 H=1 BLOCKS=2" "Sq=640 Sk=2300 H=1 BLOCKS=4"; do
+    sim check fa3_streamk $shape D=128 --json
+    is "pieces of a tile are added up: $shape" says "$rc$(echo "$out" | tr -d '\n')" '^0.*"check":"pass".*"hazards":0,'
+done
 sim check bigd_split S=130 D=512 H=1 --json
 is "a slot of its ring is free when both warpgroups have read it" says "$rc$(echo "$out" | tr -d '\n')" '^0.*"hazards":0,'
 sim check bigd_split S=130 D=1024 H=1 bf16 --json
