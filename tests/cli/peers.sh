@@ -147,7 +147,7 @@ run check torch:math S=4 H=1 D=4 f32 streams=2 --json
 is "streams are for kernels in this process" reason torch:math 'one stream'
 export ATTNSCOPE_LIBCUBLAS="$ATTNSCOPE_FAKECUDA/fakecublas.so"
 for s in "S=33 H=2 f32" "B=2 H=6 Hkv=2 Sq=9 Sk=20 causal=yes f16" "B=2 H=4 Hkv=2 S=12 layout=bshd bf16 D=24" \
-    "Sq=20 Sk=9 H=2 causal=yes layout=bshd f32"; do
+    "Sq=20 Sk=9 H=2 causal=yes layout=bshd f32" "Sq=40 Sk=300 H=2 D=16 f16" "Sq=40 Sk=300 H=2 D=16 bf16"; do
     # shellcheck disable=SC2086
     run check cublas $s --json
     is "cuBLAS $s" [ "$(field cublas check)" = pass ]

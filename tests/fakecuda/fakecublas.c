@@ -1,8 +1,11 @@
 /* fakecublas.c - as much of cuBLAS as the peer cublas calls, over host memory and at once.
  *
+ * Like cuBLAS it divides long sums, and adds the parts in the result's type where nobody forbids it.
+ *
  * $FAKECUBLAS=N makes the N-th product fail with status 13.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -12,6 +15,7 @@
 #define EXPORT __attribute__((visibility("default")))
 
 static int products;
+static bool reduces = true; /* parts of sums in the result's type */
 static const struct fake_stream *current;
 
 // clang-format off
@@ -27,6 +31,12 @@ CUBLAS(cublasCreate_v2, void **h)
 CUBLAS(cublasDestroy_v2, void *h)
 {
     return h == &products ? 0 : 1;
+}
+
+CUBLAS(cublasSetMathMode, void *h, int mode)
+{
+    reduces = !(mode & 16);
+    return h == &products && (mode & ~16) == 0 ? 0 : 1;
 }
 
 CUBLAS(cublasGetProperty, int which, int *value)
@@ -58,7 +68,10 @@ struct product {
     float alpha;
     const void *a, *b;
     void *c;
+    bool reduces;
 };
+
+enum { PART = 32 }; /* of a sum */
 
 static void multiply(const void *ctx)
 {
@@ -68,16 +81,21 @@ static void multiply(const void *ctx)
     for (int x = 0; x < p->batch; x++)
         for (int j = 0; j < p->n; j++)
             for (int i = 0; i < p->m; i++) {
+                const long long at = x * p->stride_c + (long long)j * p->ldc + i;
                 float sum = 0;
-                for (int l = 0; l < p->k; l++)
+                for (int l = 0; l < p->k; l++) {
                     sum += get_element(p->a,
                                        x * p->stride_a + (p->op_a ? (long long)i * p->lda + l
                                                                   : (long long)l * p->lda + i),
                                        dtype_of(p->type_a)) *
                            get_element(p->b, x * p->stride_b + (long long)j * p->ldb + l,
                                        dtype_of(p->type_b));
-                put_element(p->c, x * p->stride_c + (long long)j * p->ldc + i, dtype_of(p->type_c),
-                            p->alpha * sum);
+                    if (p->reduces && l % PART == PART - 1) {
+                        put_element(p->c, at, dtype_of(p->type_c), sum);
+                        sum = get_element(p->c, at, dtype_of(p->type_c));
+                    }
+                }
+                put_element(p->c, at, dtype_of(p->type_c), p->alpha * sum);
             }
 }
 
@@ -95,7 +113,7 @@ CUBLAS(cublasGemmStridedBatchedEx, void *h, int op_a, int op_b, int m, int n, in
     const struct product p = {op_a,  m,        n,        k,        type_a,
                               lda,   type_b,   ldb,      type_c,   ldc,
                               batch, stride_a, stride_b, stride_c, *(const float *)alpha,
-                              a,     b,        c};
+                              a,     b,        c,        reduces};
     if (!current || !current->record(multiply, &p, sizeof p))
         multiply(&p);
     return 0;
