@@ -21,12 +21,21 @@ int main(void)
 
 #include "backend/peer/cudnn_abi.h"
 #endif
+#if __has_include(<cublas_v2.h>)
+#include <cublas_v2.h>
+
+#include "backend/peer/cublas.h"
+#endif
 
 #define SAME(ours, theirs) _Static_assert((int)(ours) == (int)(theirs), #ours)
 
 #ifdef CUDNN_VERSION
 #define SAME_CUDNN(ours, theirs, value) SAME(ours, theirs);
 CUDNN_NUMBERS(SAME_CUDNN)
+#endif
+#ifdef CUBLAS_VER_MAJOR
+#define SAME_CUBLAS(ours, theirs, value) SAME(value, theirs);
+CUBLAS_NUMBERS(SAME_CUBLAS)
 #endif
 
 SAME(CU_SUCCESS, CUDA_SUCCESS);

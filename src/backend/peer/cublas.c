@@ -16,17 +16,11 @@
 
 typedef struct cublas_handle *cublas_handle;
 
-/* Of cuBLAS 11 and newer. tests/unit/test_cuda_abi.c compares with cublas_v2.h where there is one. */
+/* COMPUTE_TF32: f32 in and out, rounded to TF32 between. */
 enum {
-    OP_N = 0,
-    OP_T = 1,
-    COMPUTE_F32 = 68,
-    COMPUTE_TF32 = 77, /* f32 in and out, rounded to TF32 between */
-    ALGO_DEFAULT = -1,
-    SUMS_IN_F32 = 16, /* CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION */
-    TYPE_F32 = 0,
-    TYPE_F16 = 2,
-    TYPE_BF16 = 14,
+#define CUBLAS_NUMBER(ours, theirs, value) ours = value,
+    CUBLAS_NUMBERS(CUBLAS_NUMBER)
+#undef CUBLAS_NUMBER
 };
 
 /* X(member, symbol, parameters); every call returns 0 or a code. */
