@@ -242,6 +242,86 @@ static void read_all(struct tunings *t)
     read_own(t);
 }
 
+/* ---- devices, without reading entries ---- */
+
+struct device_search {
+    bool (*wanted)(void *ctx, const char *device);
+    void *ctx;
+    bool found;
+};
+
+/* The lists are JSON; what stands behind a key "device" is looked at in their text. A name with an escape counts as found: who
+ * reads the entries will know. */
+static void search_text(struct device_search *x, const char *text, size_t len)
+{
+    static const char key[] = "\"device\"";
+    const char *const end = text + len;
+    char name[128] = "";
+    for (const char *at = text;
+         !x->found && (at = memmem(at, (size_t)(end - at), key, sizeof key - 1));) {
+        at += sizeof key - 1;
+        while (at < end && strchr(" \t\r\n:", *at) && *at)
+            at++;
+        const char *first = at < end && *at == '"' ? at + 1 : NULL;
+        const char *last = first ? memchr(first, '"', (size_t)(end - first)) : NULL;
+        const size_t n = last ? (size_t)(last - first) : 0;
+        if (!last || (strlen(name) == n && !memcmp(name, first, n)))
+            continue;
+        if (n >= sizeof name || memchr(first, '\\', n)) {
+            x->found = true;
+            return;
+        }
+        memcpy(name, first, n);
+        name[n] = '\0';
+        x->found = x->wanted(x->ctx, name);
+    }
+}
+
+static void search_file(struct device_search *x, const char *path)
+{
+    char *text;
+    size_t len;
+    struct err err = ERR_INIT;
+    if (str_read_file(path, FILE_BYTES_MAX, &text, &len, &err) != ST_OK)
+        return;
+    search_text(x, text, len);
+    free(text);
+}
+
+static void search_folder(struct device_search *x)
+{
+    char *folder = path_in(PATH_DATA, own_folder);
+    DIR *d = folder ? opendir(folder) : NULL;
+    for (const struct dirent *e; d && !x->found && (e = readdir(d));) {
+        char *path = xasprintf("%s/%s", folder, e->d_name);
+        if (str_ends(e->d_name, ".json"))
+            search_file(x, path);
+        free(path);
+    }
+    if (d)
+        closedir(d);
+    free(folder);
+}
+
+bool tunings_have_device(const struct tunings *t, bool (*wanted)(void *ctx, const char *device),
+                         void *ctx)
+{
+    struct device_search x = {.wanted = wanted, .ctx = ctx};
+    const char *instead = getenv("ATTNSCOPE_TUNED");
+    for (size_t i = 0; t->read && i < t->n && !x.found; i++)
+        x.found = (!i || strcmp(t->v[i].is.device, t->v[i - 1].is.device) != 0) &&
+                  wanted(ctx, t->v[i].is.device);
+    if (t->read)
+        return x.found;
+    if (instead)
+        search_file(&x, instead);
+    for (const struct blob *b = blob_table; b->path && !instead && !x.found; b++)
+        if (str_ends(b->path, ".tuned"))
+            search_text(&x, b->data, blob_size(b));
+    search_folder(&x);
+    return x.found;
+}
+
 /* What is the user's, and what is shipped, too, if `all`. */
 static void forget(struct tunings *t, bool all)
 {

@@ -55,6 +55,9 @@ struct tuned_seen {
     bool shipped;
 };
 void tunings_each(struct tunings *t, void (*see)(void *ctx, const struct tuned_seen *x), void *ctx);
+/* Is there an entry of a device that is wanted? Entries are not kept for that: a session that needs none stays small. */
+bool tunings_have_device(const struct tunings *t, bool (*wanted)(void *ctx, const char *device),
+                         void *ctx);
 
 /* Of these, device, backend and cache, what was timed of the shape's class, else of the nearest shape; the user's before what is
  * shipped; of several the one whose time is expected to be least. */

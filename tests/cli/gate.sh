@@ -228,6 +228,7 @@ known() {
     backend/finder.c a: libraries of the system
     backend/foreign.c a
     backend/names.c s: the linker's list
+    backend/quota.c s: /proc, the file system of control groups
     backend/sim/walls.c s
     command/ask/shards.c w: a log, /dev/null; locked with O_NOFOLLOW
     command/ask/consent.c w: after file_may_open()

@@ -180,10 +180,17 @@ struct timed_row {
     bool old;            /* of another source of the kernel */
 };
 
+/* Rows of one GPU stand together: its name is looked up once. */
+struct gpu_rows {
+    const char *name;
+    const struct device *gpu;
+};
+
 struct timed_rows {
     const struct question *x;
     struct timed_row *v;
     size_t n, cap;
+    struct gpu_rows gpus;
 };
 
 /* Which GPU of the table a time is of; NULL: none. */
@@ -195,12 +202,20 @@ static const struct device *gpu_of(const struct question *x, const struct tuned 
     return devices_get(x->s->services.devices, t->device, &gpu, NULL) ? NULL : gpu;
 }
 
+static const struct device *gpu_of_row(struct gpu_rows *g, const struct question *x,
+                                       const struct tuned *t)
+{
+    if (!g->name || strcmp(g->name, t->device) != 0)
+        *g = (struct gpu_rows){.name = t->device, .gpu = gpu_of(x, t)};
+    return g->gpu;
+}
+
 static void take_row(void *ctx, const struct tuned_seen *seen)
 {
     struct timed_rows *r = ctx;
     const struct question *x = r->x;
     const struct tuned *t = seen->t;
-    const struct device *gpu = gpu_of(x, t);
+    const struct device *gpu = gpu_of_row(&r->gpus, x, t);
     if (!gpu || strcmp(t->backend, x->backend) != 0)
         return;
     struct timed_row row = {.t = t,
@@ -373,6 +388,22 @@ static void rank(const struct question *x, struct automatic_ranking *out)
     temper(out);
     find_doubt(out);
     free(r.v);
+}
+
+static bool is_that_gpu(void *ctx, const char *device)
+{
+    const struct question *x = ctx;
+    const struct tuned t = {.device = (char *)device};
+    return gpu_of(x, &t) == x->gpu;
+}
+
+bool automatic_knows_gpu(struct session *s, const struct problem *p, const struct options *o,
+                         bool planned)
+{
+    struct question x = question(s, p, o, planned);
+    const bool known = x.gpu && tunings_have_device(session_tunings(s), is_that_gpu, &x);
+    free(x.device);
+    return known;
 }
 
 void automatic_rank(struct session *s, const struct problem *p, const struct options *o,

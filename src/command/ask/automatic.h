@@ -48,6 +48,9 @@ struct automatic_ranking {
 void automatic_rank(struct session *s, const struct problem *p, const struct options *o,
                     bool planned, struct automatic_ranking *out);
 void automatic_ranking_clear(struct automatic_ranking *r);
+/* Was anything timed on that very GPU? Much quicker than a ranking, which carries over what other GPUs took. */
+bool automatic_knows_gpu(struct session *s, const struct problem *p, const struct options *o,
+                         bool planned);
 /* Kernels that are timed at most. */
 enum { AUTOMATIC_MOST = 8 };
 /* How many of the first may be fastest for all that is known; 1: the first one is. */

@@ -162,8 +162,10 @@ void chosen_why(struct session *s, const struct request *r, int i, struct str *o
     struct automatic_ranking by;
     if (!r->kernels[i] || r->descs[i] != r->kernels[i]->cuda)
         return;
-    automatic_rank(s, &r->problem, &r->options, true, &by);
     /* what another GPU's times say of this one is for who asks: explain auto */
+    if (!automatic_knows_gpu(s, &r->problem, &r->options, true))
+        return;
+    automatic_rank(s, &r->problem, &r->options, true, &by);
     const bool told = by.n && !strcmp(by.v[0].gpu, by.device);
     const int at = told ? find_choice(&by, r, i) : -1;
     if (at == 0)
