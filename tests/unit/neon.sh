@@ -29,7 +29,7 @@ sh tools/embed.sh . . kernels/cpu/*.h kernels/cpu/*.c >"$tmp/blob_table.c"
 # field table that speak JSON are in the same files; nobody calls them here, so the linker drops them.
 "$cc" -static -std=gnu11 -O2 -ffunction-sections -fdata-sections -Wl,--gc-sections -D_GNU_SOURCE -Isrc -Itests/unit \
     tests/unit/neon_main.c tests/unit/cpu_cases.c "$tmp/blob_table.c" kernels/cpu/*.c \
-    src/backend/cpu/cpu_kernel.c src/backend/cpu/cpu_simd.c src/backend/pool.c src/backend/cpu_host.c src/backend/quota.c \
+    src/backend/cpu/cpu_kernel.c src/backend/cpu/cpu_simd.c src/backend/pool.c src/backend/cpu_host.c src/backend/quota.c src/base/clock.c \
     src/kernel/blob.c src/kernel/code.c src/kernel/desc*.c src/spec/shape.c src/spec/dtype.c \
     src/base/status.c src/base/mem.c src/base/str.c src/base/utf8.c src/base/number.c \
     src/base/expr.c src/base/field.c src/base/record.c src/base/procstate.c \
