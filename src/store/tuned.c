@@ -189,19 +189,6 @@ static void read_text(struct tunings *t, const char *path, const char *text, siz
     json_decref(o);
 }
 
-static void read_file(struct tunings *t, const char *path, bool shipped)
-{
-    char *text;
-    size_t len;
-    struct err err = ERR_INIT;
-    if (str_read_file(path, FILE_BYTES_MAX, &text, &len, &err) != ST_OK) {
-        note_trouble(t, path, shipped, xstrdup(err.text));
-        return;
-    }
-    read_text(t, path, text, len, shipped);
-    free(text);
-}
-
 char *tunings_trouble(const struct tunings *t, const char *path)
 {
     for (size_t i = 0; i < t->ntroubles; i++)
@@ -210,14 +197,51 @@ char *tunings_trouble(const struct tunings *t, const char *path)
     return NULL;
 }
 
-static void read_own(struct tunings *t)
+/* ---- the lists ---- */
+
+/* A list's text; NULL: it could not be read, and `why` says so. False: no further one is wanted. */
+struct list_text {
+    const char *path, *text;
+    size_t len;
+    bool shipped;
+    const char *why;
+};
+typedef bool list_see(void *ctx, const struct list_text *x);
+
+static bool see_file(const char *path, bool shipped, list_see *see, void *ctx)
 {
+    char *text = NULL;
+    size_t len = 0;
+    struct err err = ERR_INIT;
+    const bool read = str_read_file(path, FILE_BYTES_MAX, &text, &len, &err) == ST_OK;
+    const struct list_text x = {path, read ? text : NULL, len, shipped, read ? NULL : err.text};
+    const bool more = see(ctx, &x);
+    if (read)
+        free(text);
+    return more;
+}
+
+static bool each_shipped(list_see *see, void *ctx)
+{
+    const char *instead = getenv("ATTNSCOPE_TUNED");
+    bool more = !instead || see_file(instead, true, see, ctx);
+    for (const struct blob *b = blob_table; b->path && !instead && more; b++) {
+        const struct list_text x = {b->path, b->data, blob_size(b), true, NULL};
+        if (str_ends(b->path, ".tuned"))
+            more = see(ctx, &x);
+    }
+    return more;
+}
+
+static void each_own(list_see *see, void *ctx)
+{
+    bool more = true;
     char *folder = path_in(PATH_DATA, own_folder);
     DIR *d = folder ? opendir(folder) : NULL;
-    for (const struct dirent *e; d && (e = readdir(d));) {
+    for (const struct dirent *e; d && more && (e = readdir(d));) {
         char *path = xasprintf("%s/%s", folder, e->d_name);
         if (str_ends(e->d_name, ".json"))
-            read_file(t, path, false);
+            more = see_file(path, false, see, ctx);
         free(path);
     }
     if (d)
@@ -225,21 +249,26 @@ static void read_own(struct tunings *t)
     free(folder);
 }
 
-static void read_shipped(struct tunings *t)
+static void each_list(list_see *see, void *ctx)
 {
-    const char *instead = getenv("ATTNSCOPE_TUNED");
-    if (instead)
-        read_file(t, instead, true);
-    for (const struct blob *b = blob_table; b->path && !instead; b++)
-        if (str_ends(b->path, ".tuned"))
-            read_text(t, b->path, b->data, blob_size(b), true);
+    if (each_shipped(see, ctx))
+        each_own(see, ctx);
+}
+
+static bool read_one(void *ctx, const struct list_text *x)
+{
+    struct tunings *t = ctx;
+    if (x->text)
+        read_text(t, x->path, x->text, x->len, x->shipped);
+    else
+        note_trouble(t, x->path, x->shipped, xstrdup(x->why));
+    return true;
 }
 
 static void read_all(struct tunings *t)
 {
     t->read = true;
-    read_shipped(t);
-    read_own(t);
+    each_list(read_one, t);
 }
 
 /* ---- devices, without reading entries ---- */
@@ -277,48 +306,23 @@ static void search_text(struct device_search *x, const char *text, size_t len)
     }
 }
 
-static void search_file(struct device_search *x, const char *path)
+static bool search_one(void *ctx, const struct list_text *x)
 {
-    char *text;
-    size_t len;
-    struct err err = ERR_INIT;
-    if (str_read_file(path, FILE_BYTES_MAX, &text, &len, &err) != ST_OK)
-        return;
-    search_text(x, text, len);
-    free(text);
-}
-
-static void search_folder(struct device_search *x)
-{
-    char *folder = path_in(PATH_DATA, own_folder);
-    DIR *d = folder ? opendir(folder) : NULL;
-    for (const struct dirent *e; d && !x->found && (e = readdir(d));) {
-        char *path = xasprintf("%s/%s", folder, e->d_name);
-        if (str_ends(e->d_name, ".json"))
-            search_file(x, path);
-        free(path);
-    }
-    if (d)
-        closedir(d);
-    free(folder);
+    struct device_search *search = ctx;
+    if (x->text)
+        search_text(search, x->text, x->len);
+    return !search->found;
 }
 
 bool tunings_have_device(const struct tunings *t, bool (*wanted)(void *ctx, const char *device),
                          void *ctx)
 {
     struct device_search x = {.wanted = wanted, .ctx = ctx};
-    const char *instead = getenv("ATTNSCOPE_TUNED");
     for (size_t i = 0; t->read && i < t->n && !x.found; i++)
         x.found = (!i || strcmp(t->v[i].is.device, t->v[i - 1].is.device) != 0) &&
                   wanted(ctx, t->v[i].is.device);
-    if (t->read)
-        return x.found;
-    if (instead)
-        search_file(&x, instead);
-    for (const struct blob *b = blob_table; b->path && !instead && !x.found; b++)
-        if (str_ends(b->path, ".tuned"))
-            search_text(&x, b->data, blob_size(b));
-    search_folder(&x);
+    if (!t->read)
+        each_list(search_one, &x);
     return x.found;
 }
 
@@ -539,7 +543,7 @@ static enum status read_again(struct tunings *t, const char *path, int *fd, stru
         return st;
     forget(t, !t->read);
     if (t->read)
-        read_own(t);
+        each_own(read_one, t);
     return ST_OK;
 }
 

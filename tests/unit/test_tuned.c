@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/record.h"
 #include "home.h"
 #include "kernel/blob.h"
@@ -263,6 +264,61 @@ static void check_line(const struct registry *r, const json_t *line)
     CU_ASSERT_PTR_NULL(desc_supports(k->cuda, &s, &v, 0, NULL));
 }
 
+struct wish {
+    const char *device;
+    int asked;
+};
+
+static bool is_wished(void *ctx, const char *device)
+{
+    struct wish *w = ctx;
+    w->asked++;
+    return !strcmp(device, w->device);
+}
+
+static bool has(const struct tunings *x, const char *device)
+{
+    struct wish w = {.device = device};
+    return tunings_have_device(x, is_wished, &w);
+}
+
+static void write_list(const char *name, const char *text)
+{
+    char *folder = path_in(PATH_DATA, "tuned"), *path = xasprintf("%s/%s", folder, name);
+    FILE *f = fopen(path, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+    fputs(text, f);
+    fclose(f);
+    free(folder);
+    free(path);
+}
+
+/* The same answer by the text of the lists and, once they were read, by their entries. */
+static void test_devices(void)
+{
+    struct tunings *x = tunings_new();
+    keep(x, "H=8 S=512", "fa2", 10);
+    tunings_free(x);
+    x = tunings_new();
+    for (int read = 0; read < 2; read++) {
+        CU_ASSERT(has(x, "X1") && has(x, "H200"));
+        CU_ASSERT(!has(x, "X") && !has(x, "X11") && !has(x, "device") && !has(x, ""));
+        CU_ASSERT(strcmp(name(x, "X1", "H=8 S=512"), "none") != 0); /* reads them */
+    }
+    struct wish w = {.device = "none of them"};
+    tunings_free(x);
+    x = tunings_new();
+    CU_ASSERT(!tunings_have_device(x, is_wished, &w));
+    CU_ASSERT(w.asked > 0 && w.asked < 20); /* once where many stand together */
+    write_list("other.json",
+               "{\"tuned\": [{\"device\" :\n  \"Y 2\"}, {\"device\": 3}, {\"device\"");
+    CU_ASSERT(has(x, "Y 2") && !has(x, "3") && has(x, "X1"));
+    write_list("other.json", "{\"tuned\": [{\"device\": \"Z\\u0033\"}]}");
+    CU_ASSERT(has(x, "none of them")); /* an escape: who reads the entries will know */
+    write_list("other.json", "");
+    tunings_free(x);
+}
+
 static void test_shipped(void)
 {
     struct registry *r = registry_new();
@@ -302,6 +358,7 @@ static const struct tap_test tests[] = {
     {"a lock that is held", test_held},
     {"of one shape", test_of_shape},
     {"devices that share a file", test_one_file},
+    {"devices, without entries", test_devices},
     {"what is shipped", test_shipped},
 };
 HOME_MAIN("tuned", tests)

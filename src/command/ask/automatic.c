@@ -193,20 +193,20 @@ struct timed_rows {
     struct gpu_rows gpus;
 };
 
-/* Which GPU of the table a time is of; NULL: none. */
-static const struct device *gpu_of(const struct question *x, const struct tuned *t)
+/* Which GPU of the table a list means; NULL: none. */
+static const struct device *gpu_of(const struct question *x, const char *device)
 {
     const struct device *gpu = NULL;
-    if (x->device && !strcmp(t->device, x->device))
+    if (x->device && !strcmp(device, x->device))
         return x->gpu;
-    return devices_get(x->s->services.devices, t->device, &gpu, NULL) ? NULL : gpu;
+    return devices_get(x->s->services.devices, device, &gpu, NULL) ? NULL : gpu;
 }
 
 static const struct device *gpu_of_row(struct gpu_rows *g, const struct question *x,
                                        const struct tuned *t)
 {
     if (!g->name || strcmp(g->name, t->device) != 0)
-        *g = (struct gpu_rows){.name = t->device, .gpu = gpu_of(x, t)};
+        *g = (struct gpu_rows){.name = t->device, .gpu = gpu_of(x, t->device)};
     return g->gpu;
 }
 
@@ -393,8 +393,7 @@ static void rank(const struct question *x, struct automatic_ranking *out)
 static bool is_that_gpu(void *ctx, const char *device)
 {
     const struct question *x = ctx;
-    const struct tuned t = {.device = (char *)device};
-    return gpu_of(x, &t) == x->gpu;
+    return gpu_of(x, device) == x->gpu;
 }
 
 bool automatic_knows_gpu(struct session *s, const struct problem *p, const struct options *o,
