@@ -652,7 +652,8 @@ static int64_t stamped_ns(const struct pool_stamps *s)
 static enum status stamp_run(struct backend *b, struct slot *s, const struct trace_watch *watch,
                              struct pool_stamps *out, struct err *err)
 {
-    out->count = out->nparts = 0;
+    out->count = 0;
+    out->nparts = 0;
     out->nlaunches = 0;
     watch->runs(watch->ctx);
     pool_rouse(b->pool); /* as before a timed run */
