@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/number.h"
 #include "measure/origin.h"
 
 #define RUN_FIELD(type_, name_, ...) FIELD(FIELD_##type_, run_row, name_, __VA_ARGS__),
@@ -38,6 +39,11 @@ bool run_row_passed(const struct run_row *row)
 {
     return row->check && strcmp(row->check, "pass") == 0 &&
            (!row->origin || strcmp(row->origin, ORIGIN_ALTERED) != 0);
+}
+
+bool run_row_is_shared(const struct run_row *row)
+{
+    return row->gpus != INT_UNKNOWN;
 }
 
 /* ---- rows ---- */

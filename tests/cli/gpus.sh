@@ -48,6 +48,8 @@ is "device= and those behind it" [ "$(field gpu_devices)" = '"2,3"' ]
 fake ",peer=0"
 run check fa2 S=64 H=1 gpus=2 transport=copies --json
 is "GPUs that do not reach each other: through the host" says "$out" '"check":"pass".*"transport":"host"'
+run run fa2 S=64 H=1 gpus=2 transport=copies n=5 --json
+is "  timed without holding the streams back, for which such a copy may wait" says "$out" '"median_us":[0-9.]+,.*"check":"pass".*"transport":"host"'
 
 # ---- nothing that is left out goes unseen
 fake ""

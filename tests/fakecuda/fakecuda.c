@@ -459,11 +459,22 @@ CU(cuMemcpyDtoDAsync_v2, cu_pointer dst, cu_pointer src, size_t bytes, cu_stream
 }
 
 #ifndef FAKE_OLD
+/* What goes through the host's memory may wait for its stream, where the devices do not reach each other. */
+static inline void mind_detour(cu_context to, cu_context from)
+{
+    const int a = (int)((char *)from - fake.contexts), b = (int)((char *)to - fake.contexts);
+    if (fake.gate && (int32_t)(*fake.gate - fake.gate_value) < 0 && !fake.peers[a][b]) {
+        fprintf(stderr, "fakecuda: a copy goes through the host while its stream waits for it\n");
+        abort();
+    }
+}
+
 /* From one device to another: each end is of the context that it is said to be of. */
 CU(cuMemcpyPeerAsync, cu_pointer dst, cu_context to, cu_pointer src, cu_context from, size_t bytes,
    cu_stream s)
 {
     ENTER("cuMemcpyPeerAsync");
+    mind_detour(to, from);
     copy_between(s, s, host(dst), (int)((char *)to - fake.contexts), host(src),
                  (int)((char *)from - fake.contexts), bytes);
     return fake.sticky;

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/path.h"
 #include "base/str.h"
 #include "home.h"
@@ -23,6 +24,7 @@ static struct device_table *devices;
 struct made {
     const char *kernel, *device, *shape, *params, *l2, *time, *hash, *check, *origin;
     double us;
+    int gpus; /* 0: one alone */
 };
 
 static struct made usual(void)
@@ -57,6 +59,7 @@ static void add(struct recorder *r, const struct made *m)
     row.median_us = m->us;
     row.tflops = 1.5;
     row.n = 7;
+    row.gpus = m->gpus ? m->gpus : INT_UNKNOWN;
     CU_ASSERT_EQUAL(recorder_row(r, &row, "run it", NULL, NULL), ST_OK);
     record_clear(run_fields, &row);
 }
@@ -111,6 +114,23 @@ static void done(struct recall *r, struct library *l)
 }
 
 /* ---- tests ---- */
+
+/* A time that several GPUs shared is not one GPU's, however near it is. */
+static void test_shared(void)
+{
+    struct made rows[2] = {usual(), usual()};
+    rows[0].gpus = 2;
+    rows[1].shape = "B=1 H=8 S=2048 D=64 f16";
+    rows[1].us = 40;
+    struct library *l;
+    struct recall *r = opened(&l, rows, 2);
+    struct recall_query q = ask("S=1024");
+    const struct recalled it = recall_find(r, &q);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(it.row);
+    CU_ASSERT_EQUAL(it.row->median_us, 40);
+    CU_ASSERT_EQUAL(it.distance, 1);
+    done(r, l);
+}
 
 static void test_exact(void)
 {
@@ -330,6 +350,7 @@ static void test_summary(void)
 
 static const struct tap_test tests[] = {
     {"the very shape is found", test_exact},
+    {"a time that several GPUs shared is none of one", test_shared},
     {"other parameters, caches, inputs, kernels, GPUs are not", test_never_another},
     {"else the nearest shape", test_nearest},
     {"how far shapes are apart", test_distance},

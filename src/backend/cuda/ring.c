@@ -515,7 +515,8 @@ static enum status time_links(struct world *w, struct err *err)
     return st;
 }
 
-/* NCCL may wait for its own streams when it is called: it is never called behind a closed gate. */
+/* NCCL may wait for its own streams when it is called, and the driver for a stream whose copy takes the way through the
+ * host: neither is ever called behind a closed gate. */
 static bool close_gate(struct world *w)
 {
     enum { QUEUED_MAX = 256 };
@@ -525,7 +526,8 @@ static bool close_gate(struct world *w)
         const int n = seat_commands(&w->seats[i]) + 8 * w->ring.steps;
         most = n > most ? n : most;
     }
-    return w->gate && !w->ranks->nccl && most <= QUEUED_MAX &&
+    return w->gate && !w->ranks->nccl && strcmp(w->ranks->carrier, "host") != 0 &&
+           most <= QUEUED_MAX &&
            g->api.stream_wait_value(g->streams[0], (cu_pointer)(uintptr_t)w->gate, ++w->opening,
                                     CU_WAIT_GEQ) == CU_SUCCESS;
 }

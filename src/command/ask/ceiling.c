@@ -153,7 +153,7 @@ void ceiling_fill(struct session *s, const struct kernel *k, const struct shape 
 {
     const struct device *gpu = NULL;
     if (!row->device || !row->backend || !(row->median_us > 0) ||
-        row->gpus != INT_UNKNOWN) /* the roof is one GPU's */
+        run_row_is_shared(row)) /* the roof is one GPU's */
         return;
     if (!backend_is_gpu(row->backend)) {
         fill_of_cpu(s, shape->dtype, row);

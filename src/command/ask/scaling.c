@@ -67,7 +67,7 @@ void scaling_fill(struct session *s, struct run_row *row)
     if (!s->services.scaling)
         s->services.scaling = xcalloc(1, sizeof *s->services.scaling);
     char *key = key_of(row);
-    if (row->gpus == INT_UNKNOWN) {
+    if (!run_row_is_shared(row)) {
         remember(s->services.scaling, key, row->median_us);
         return;
     }

@@ -107,7 +107,7 @@ static void add_roof(const struct recording *rec, struct sheets *sheets)
 
 /* ---- times over S ---- */
 
-/* "B=1 H=8 D=64 f32, L2 cold": what stays when S varies; NULL where the row has no S or no time. The
+/* "B=1 H=8 D=64 f32, L2 cold", or with ", 2 GPUs": what stays when S varies; NULL where the row has no S or no time. The
  * caller frees it. */
 static char *without_s(const struct run_row *row)
 {
@@ -119,6 +119,9 @@ static char *without_s(const struct run_row *row)
     shape_words_but(&shape, "S", &s);
     if (row->l2)
         str_addf(&s, ", L2 %s", row->l2);
+    if (run_row_is_shared(row))
+        str_addf(&s, ", %lld GPUs%s%s", (long long)row->gpus, row->transport ? " by " : "",
+                 row->transport ? row->transport : "");
     return str_take(&s);
 }
 
