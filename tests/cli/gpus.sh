@@ -100,6 +100,16 @@ is "  evenly shared" above 1.01 "$(field imbalance 2)"
 run run fa2 S=256 H=4 causal l2=hot n=5 gpus=4 transport=copies shards=stretches --json
 is "stretches are not" above "$(field imbalance)" 1.5
 fake ",us=70"
+cat >mine.suite <<'END'
+title Mine
+with H=2 f16 l2=hot
+ours fa2
+peers fa2_keys
+S=64
+END
+run record ring.rec -- run fa2,fa2_keys S=64 H=2 l2=hot n=5 gpus=2 backend=cuda
+run bench ./mine.suite ring.rec gpu=H200
+is "a suite's table does not take a ring's time for one GPU's" says "$out$err" 'nothing of ./mine.suite is recorded|1 comparison of ./mine.suite is not recorded'
 run sweep fa2 S=64 H=2 causal gpus=1,2,4 devices=0+0+0+0 n=3 l2=hot --json
 is "a sweep over gpus has efficiencies" [ "$(printf '%s' "$out" | grep -o '"efficiency_pct":[0-9]' | wc -l)" -eq 2 ]
 is "  and says which row is of how many" says "$(printf '%s' "$out" | tr -d '\n')" '"gpus":1,.*"gpus":2,.*"gpus":4,'
