@@ -54,5 +54,5 @@ endif
 LDADD = libtap.a $(core_libs) $(CUNIT_LIBS)
 
 TESTS += $(fuzz_tests) $(shell_tests)
-shell_tests += %D%/man.sh %D%/layering.sh %D%/ptxas_fresh.sh %D%/ptx_fresh.sh %D%/same_code.sh
+shell_tests += %D%/man.sh %D%/layering.sh %D%/ptxas_fresh.sh %D%/ptx_fresh.sh %D%/same_code.sh %D%/gpu_proofs.sh
 EXTRA_DIST += $(long_run_tests) $(shell_tests) %D%/cppcheck.txt

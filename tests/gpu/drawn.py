@@ -3,6 +3,7 @@ programs are packed with shipped texts (counters.pack_texts) and compile nothing
 
 SPDX-License-Identifier: GPL-3.0-or-later
 """
+import functools
 import importlib.machinery
 import importlib.util
 import random
@@ -27,6 +28,7 @@ def script(name):
     return module
 
 
+@functools.cache
 def shipped():
     """(kernel, dtype) -> (descriptor, its shipped head sizes, keys of their texts); default parameters, in the ladder's order."""
     _, ptx = script("counters").tools()
@@ -38,6 +40,13 @@ def shipped():
             dims.append(int(key[2]))
             keys.append(key)
     return found
+
+
+@functools.cache
+def hashes():
+    """kernel -> hash of its code as it is here"""
+    _, ptx = script("counters").tools()
+    return {key[0]: digest for key, (_, _, _, digest) in ptx.ptxas.wanted_rows().items()}
 
 
 def pack_all(folder, build):
