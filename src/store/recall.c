@@ -67,7 +67,8 @@ static const char *keep(struct recall *r, const char *before, const char *text)
 /* Is it a time that ran on a GPU, one alone, and was right? */
 static bool is_time(const struct run_row *row)
 {
-    return !run_row_is_shared(row) && row->median_us > 0 && is_same(row->check, "pass") && row->shape && row->device &&
+    return !run_row_is_shared(row) && row->median_us > 0 && is_same(row->check, "pass") &&
+           row->shape && row->device &&
            (!row->origin || !strcmp(row->origin, "live") || !strcmp(row->origin, "recorded"));
 }
 

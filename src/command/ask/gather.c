@@ -43,9 +43,10 @@ static bool is(const char *text, const char *word)
 static bool is_wanted(const struct finding *x, const struct run_row *row)
 {
     const struct device *d = NULL;
-    return !run_row_is_shared(row) && row->median_us > 0 && row->kernel && row->shape && row->device &&
-           is(row->check, "pass") && is(row->l2, "cold") && is(row->launch, "stream") &&
-           !is(row->origin, ORIGIN_ALTERED) && (!row->input || is(row->input, "normal")) &&
+    return !run_row_is_shared(row) && row->median_us > 0 && row->kernel && row->shape &&
+           row->device && is(row->check, "pass") && is(row->l2, "cold") &&
+           is(row->launch, "stream") && !is(row->origin, ORIGIN_ALTERED) &&
+           (!row->input || is(row->input, "normal")) &&
            devices_get(x->session->services.devices, row->device, &d, NULL) == ST_OK && d == x->gpu;
 }
 

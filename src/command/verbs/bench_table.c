@@ -273,8 +273,8 @@ static bool is_entry(const struct request *r, int i, const char *params, const c
 {
     return row->kernel && row->shape && row->l2 && !strcmp(row->kernel, r->kernels[i]->name) &&
            is_backend(r, row->backend) && !strcmp(row->l2, l2) &&
-           row->gpus == (r->options.gpus > 1 ? r->options.gpus : INT_UNKNOWN) && !strcmp(row->shape, shape) &&
-           same_params(row->params, params) &&
+           row->gpus == (r->options.gpus > 1 ? r->options.gpus : INT_UNKNOWN) &&
+           !strcmp(row->shape, shape) && same_params(row->params, params) &&
            (!row->input || !strcmp(row->input, input_names[r->problem.input]));
 }
 
