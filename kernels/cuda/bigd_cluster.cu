@@ -41,6 +41,7 @@ constexpr int PITCH = COLS + 4; // neighbouring rows begin 4 banks apart
 // Scores: a thread has 4 queries by 4 keys, KEY_LANES apart, and every SHARES-th four columns of the slice.
 constexpr int KEY_LANES = BC / 4, SCORE_TILES = BR / 4 * KEY_LANES, SHARES = THREADS / SCORE_TILES;
 constexpr int OWN = (BR + CLUSTER - 1) / CLUSTER; // rows whose softmax this block does, a warp for each
+constexpr int OWNERS = (BR + OWN - 1) / OWN;      // blocks that own any; the last of them maybe fewer
 // Outputs: a thread has OUT_TILES tiles of 4 queries by 4 columns.
 constexpr int OUT_TILES = (BR / 4 * FOURS + THREADS - 1) / THREADS;
 
@@ -202,7 +203,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS)
             expect_sent(&bar.scores, score_bytes);
             expect_sent(&bar.p, (BR * BC + 2 * BR) * 4);
         }
-        if (threadIdx.x < CLUSTER)
+        if (threadIdx.x < OWNERS) // others wait for no scores, and may have ended before an arrival comes to them
             arrive_there(in_block(shared_address(&bar.scores), threadIdx.x));
         send_scores(Qs, Ks, Ss, bar, rank);
         __syncthreads(); // K is done with

@@ -35,6 +35,16 @@ bigd_cluster S=40 H=2 D=512 f32 causal
 bigd_mma S=40 H=2 D=512 f32 causal
 LIST
 
+# ---- fewer rows in a tile than blocks in its cluster: blocks that own none wait for no scores, so nothing may come to them
+# that they may have ended before. Also rows that the blocks share unevenly, and several key tiles.
+while read -r shape; do
+    sim check bigd_cluster $shape gpu=H200
+    is "owners alone are told: bigd_cluster $shape" says "$rc$(lines "$out" ' 0  pass ')" '^01$'
+done <<'LIST'
+BR=4 S=70 D=64 H=1 f32 causal
+BR=16 CLUSTER=6 S=20 D=64 H=1 f32
+LIST
+
 # ---- rows
 sim check fa2_mma S=128 H=1 --json
 is "a row says what it is" says "$out" '"backend":"sim".*"origin":"sim"'
