@@ -77,14 +77,18 @@ __device__ inline int warpgroup_of_thread()
 {
     return __shfl_sync(FULL_WARP, threadIdx.x / 128, 0);
 }
-// The warpgroup gives registers back, or takes more: all its warps, once.
+// The warpgroup gives registers back, or takes more: all its warps, once. Two warpgroups have 255 for every thread from
+// the start, all that there can be: fewer is no more, and what setmaxnreg.inc does then is not defined.
+constexpr bool MOVE_REGISTERS = ATTN_THREADS > 256;
 template <int count> __device__ inline void keep_registers()
 {
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(count));
+    if (MOVE_REGISTERS)
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(count));
 }
 template <int count> __device__ inline void take_registers()
 {
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(count));
+    if (MOVE_REGISTERS)
+        asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(count));
 }
 // Comes to barrier `id` (as meet() does) without waiting there.
 __device__ inline void arrive_at(int id, int threads)
