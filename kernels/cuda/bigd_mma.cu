@@ -389,9 +389,13 @@ __device__ inline void join_outputs(Four (&outputs)[OUT_UNITS][OUT_TILES], float
 #pragma unroll
         for (int u = 0; u < OUT_UNITS; u++) {
             const int unit = warp % OUT_WARPS * OUT_UNITS + u;
-            if (unit >= UNITS || tile >= QUERY_TILES)
+            // A lane's neighbours are in both units of a pair: where the last has but 16 columns, half of the lanes have them.
+            const bool half = UNITS % PAIR != 0 && unit / PAIR == UNITS / PAIR;
+            if ((half ? lane >= 16 : unit >= UNITS) || tile >= QUERY_TILES)
                 continue;
-            Four &kept = *(Four *)(Os + ((unit * QUERY_TILES + tile) * 32 + lane) * 4);
+            const int place = half ? ((UNITS - 1) * QUERY_TILES + tile) * 32 + unit % PAIR * 16 + lane
+                                   : (unit * QUERY_TILES + tile) * 32 + lane;
+            Four &kept = *(Four *)(Os + place * 4);
             for (int e = 0; earlier && e < 4; e++)
                 outputs[u][n].x[e] += kept.x[e] * correction[e % 2];
             if (keep)
