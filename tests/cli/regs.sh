@@ -90,6 +90,14 @@ run tune fa2 gpu=H100 BR=32,100 BC=64 --json
 is "tune: against the kernel's own rule" says "$out" '"rank":null,.*"tile":"BR=100".*"reason":"fa2 needs BR % 16 == 0; BR is 100".*"blocks_per_sm":null'
 run tune fa2 gpu=H100 --csv
 is "tune: tiles by itself" [ "$(printf '%s\n' "$out" | wc -l)" -eq 13 ]
+run tune fa2 gpu=H100 S=20 --csv
+is "tune: of tiles that cover all rows and keys the smallest, and the defaults" [ "$(printf '%s\n' "$out" | wc -l)" -eq 7 ]
+mkdir -p "$HOME/.local/share/attnscope/kernels"
+sed -e 's/^ \* @name.*/ * @name wide/' -e 's/ fa2(const/ wide(const/' -e 's/^\( \* @param *B[RC] [0-9]*\) *\[[0-9.]*\]/\1/' \
+    "${ATTNSCOPE_SRCDIR:?}/kernels/cuda/fa2.cu" >"$HOME/.local/share/attnscope/kernels/wide.cu"
+ATTNSCOPE_COMPILE=off run tune wide gpu=H100 S=64k --csv
+is "tune: without a range a list ends where it is refused" says "$(printf '%s\n' "$out" | grep -o 'BR=[0-9]*' | sort -t= -k2n | uniq | tr '\n' ' ')" '^BR=8 BR=16 BR=32 BR=64 BR=128 BR=256 BR=512 $'
+rm "$HOME/.local/share/attnscope/kernels/wide.cu"
 run tune naive gpu=H100 S=128 --csv
 is "tune: a kernel without tiles" says "$out" ',THREADS=1024,'
 run -c "set gpu=L4 BR=64" -c "tune fa2 BC=32,64 S=256" -c "export tuned.csv"

@@ -25,6 +25,7 @@
 #include "command/session.h"
 #include "command/show/predicted_words.h"
 #include "command/verbs/tune_measure.h"
+#include "command/verbs/tune_values.h"
 #include "command/verbs/verbs.h"
 
 enum { AXES_MAX = 4, TILES_MAX = 256, USUAL_MAX = 64 };
@@ -134,30 +135,6 @@ static void tune_clear(struct tune *t)
     request_clear(&t->base);
 }
 
-static int by_size(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* Doubled from the smallest on, the largest, and the default: as many as that, in order. */
-static int usual_values(const struct kernel_desc *d, int param, const struct shape *s,
-                        int64_t out[USUAL_MAX])
-{
-    const struct field *f = &d->params[param];
-    const int64_t lo = (int64_t)f->lo, hi = (int64_t)f->hi;
-    int n = 0, kept = 0;
-    for (int64_t v = lo > 0 ? lo : 1; v <= hi && n < USUAL_MAX - 2; v *= 2)
-        out[n++] = v;
-    out[n++] = hi;
-    out[n++] = desc_defaults_for(d, s).v[param];
-    qsort(out, (size_t)n, sizeof *out, by_size);
-    for (int i = 0; i < n; i++)
-        if (!kept || out[kept - 1] != out[i])
-            out[kept++] = out[i];
-    return kept;
-}
-
 static bool is_number(const struct field *f)
 {
     return !f->words && f->hi > f->lo;
@@ -176,8 +153,8 @@ static bool is_fixed(const struct tune *t, const char *name)
 static void add_usual(struct tune *t, const struct kernel_desc *d, int param)
 {
     const char *name = d->params[param].name;
-    int64_t values[USUAL_MAX];
-    const int n = usual_values(d, param, &t->base.problem.shape, values);
+    int64_t values[TUNE_VALUES_MAX];
+    const int n = tune_values(d, param, &t->base.problem.shape, t->gpu, values);
     if (is_fixed(t, name) || t->naxes == AXES_MAX || t->ntiles * n > USUAL_MAX)
         return;
     struct axis *a = &t->axes[t->naxes++];
@@ -191,11 +168,10 @@ static void add_usual(struct tune *t, const struct kernel_desc *d, int param)
 /* The sides of tiles; of a kernel without such, every number but padding. */
 static void add_all_usual(struct tune *t)
 {
-    static const char *const sides[] = {"BR", "QUERIES", "BC", NULL};
     const struct kernel_desc *d = t->base.kernels[0]->cuda;
     bool any = false;
-    for (const char *const *side = sides; *side; side++) {
-        const int i = desc_param_index(d, *side);
+    for (const struct tune_side *side = tune_sides; side->name; side++) {
+        const int i = desc_param_index(d, side->name);
         if (i >= 0 && is_number(&d->params[i])) {
             add_usual(t, d, i);
             any = true;
@@ -632,8 +608,9 @@ const struct cmd_entry cmd_tune = {
              "[PARAM=list|range ...] [shape] measure",
     .summary = "the tiles of a kernel on a GPU model: blocks, warps, waves, bytes, registers",
     .help =
-        "Every combination of the tile parameters, by themselves BR and BC in powers of two, is\n"
-        "compiled (NVRTC or nvcc, in the background, kept on disk) and planned; no GPU is needed.\n"
+        "Every combination of the tile parameters, by themselves BR and BC in powers of two up to\n"
+        "what covers the shape, or to what the GPU refuses, is compiled (NVRTC or nvcc, in the\n"
+        "background, kept on disk) and planned; no GPU is needed.\n"
         "A parameter with a list or a range is varied in its place, one with a value stays.\n"
         "What cannot run stands below with its reason. The order is that of an exact figure, the\n"
         "bytes that are asked for unless sort= names another; where registers are not known, what\n"

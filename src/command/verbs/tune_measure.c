@@ -29,6 +29,7 @@
 #include "command/output.h"
 #include "command/session.h"
 #include "command/verbs/cmd_compare.h"
+#include "command/verbs/tune_values.h"
 
 enum {
     GIVEN_MAX = 4,
@@ -193,23 +194,25 @@ static bool is_free(const struct field *f, const struct param_values *v, int p)
            strcmp(f->name, "PAD") != 0;
 }
 
-/* Powers of 2 from the default divided by `reach` to `reach` times it, and the default. */
-static void usual_axis(const struct kernel_desc *d, const struct param_values *v, int p, int reach,
-                       struct axis *a)
+/* Powers of 2 from the default divided by `reach` to `reach` times it, but no tile longer than the shape need have it, and
+ * the default. */
+static void usual_axis(const struct search *x, int kernel, int p, int reach, struct axis *a)
 {
-    const struct field *f = &d->params[p];
-    const double from = fmax(f->lo, (double)v->v[p] / reach),
-                 to = fmin(f->hi, (double)v->v[p] * reach);
-    bool had = false;
+    const struct kernel_desc *d = x->base.descs[kernel];
+    const int64_t usual = x->base.params[kernel].v[p];
+    const double from = fmax(d->params[p].lo, (double)usual / reach),
+                 to = fmin(d->params[p].hi, (double)usual * reach);
+    bool had = false, covered = false;
     a->param = p;
-    for (int64_t x = 1; (double)x <= to && a->count < VALUES_MAX - 1; x *= 2) {
-        if ((double)x < from)
+    for (int64_t v = 1; (double)v <= to && a->count < VALUES_MAX - 1; v *= 2) {
+        if ((double)v < from || (covered && v != usual))
             continue;
-        a->values[a->count++] = xasprintf("%lld", (long long)x);
-        had |= x == v->v[p];
+        covered = covered || tune_covers(d, p, &x->base.problem.shape, x->gpu, v);
+        a->values[a->count++] = xasprintf("%lld", (long long)v);
+        had |= v == usual;
     }
     if (!had)
-        a->values[a->count++] = xasprintf("%lld", (long long)v->v[p]);
+        a->values[a->count++] = xasprintf("%lld", (long long)usual);
 }
 
 static void axis_clear(struct axis *a)
@@ -247,7 +250,7 @@ static int axes_of(const struct search *x, int kernel, struct axis *axes)
         n = 0;
         for (int p = 0; p < d->nparams; p++)
             if (is_free(&d->params[p], v, p))
-                usual_axis(d, v, p, reach, &axes[n++]);
+                usual_axis(x, kernel, p, reach, &axes[n++]);
         if (product(axes, n) <= x->each)
             break;
     }
