@@ -146,6 +146,8 @@ struct code_bulk {
     uint8_t way;                        /* enum bulk_way */
     uint8_t rank;                       /* of a tensor; 0: plain bytes */
     uint8_t map_space;                  /* enum sim_space of the tensor map; SIM_NOWHERE: generic */
+    bool multicast;  /* to the same place of those blocks of the cluster that `blocks` names */
+    uint32_t blocks; /* reference to their bits */
     uint32_t global; /* reference to 64 bits: the tensor map, or where the bytes are */
     int64_t offset;  /* of it */
     uint32_t coordinate[5];

@@ -1065,6 +1065,33 @@ static void test_sent_faults(void)
               SIM_FAULT_BOUNDS_WRITE, false);
 }
 
+/* ---- copies to several blocks of a cluster at once ---- */
+
+/* Thread 0 fetches 256 bytes, those of its block's rank, to the same place of the blocks whose bits are `blocks`. */
+#define FETCH(blocks)                                                                              \
+    ".reg .b16 %h1;\n@%p1 bra FETCHED;\nmad.lo.u32 %r13, %r3, 256, %r1;\nmul.wide.u32 %x2, %r3, "  \
+    "256;\n"                                                                                       \
+    "add.u64 %x2, %x2, %in;\nmov.u16 %h1, " blocks ";\n"                                           \
+    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r13]," \
+    " [%x2], 256, [%r5], %h1;\nFETCHED:\n"
+
+static void test_multicast(void)
+{
+    struct trial t = run_grid("", SENT(MADE, "512", FETCH("3"), COME), 32, 6, 2,
+                              (struct sim_options){.hazards = true});
+    CU_ASSERT(clean(&t));
+    CU_ASSERT_EQUAL(t.r.hazards, 0);
+    for (uint32_t k = 0; k < 6 * 32; k++)
+        CU_ASSERT_EQUAL(t.out[k], 4 * (k % 32) + 2);
+    end(&t);
+    const enum sim_fault_kind RACE = SIM_FAULT_GUEST; /* not looked at */
+    sent_ails(SENT(MADE, "512", FETCH("3"), ""), RACE, true);
+    sent_ails(SENT(MADE, "512", FETCH("0"), COME), SIM_FAULT_COPY_ENGINE, false);
+    sent_ails(SENT(MADE, "512", FETCH("7"), COME), SIM_FAULT_COPY_ENGINE, false);
+    sent_ails(SENT(MADE, "512", FETCH("1"), COME), SIM_FAULT_DEADLOCK, false); /* none for rank 1 */
+    sent_ails(SENT("", "512", FETCH("3"), COME), SIM_FAULT_MBARRIER, false);
+}
+
 /* Lane i has row i / 4, columns 2 (i % 4) and the next: element (r, c) is 8 r + c. */
 static void test_movmatrix(void)
 {
@@ -1120,6 +1147,7 @@ static const struct tap_test tests[] = {
     {"clusters: races and faults", test_cluster_faults},
     {"stores that a barrier of another block counts", test_sent},
     {"and what is told of them", test_sent_faults},
+    {"copies to several blocks of a cluster", test_multicast},
     {"movmatrix", test_movmatrix},
     {"launches that make no sense", test_launches},
 };

@@ -439,27 +439,59 @@ static void count_copy(struct warp *w, const struct code *c, const struct bulk_f
     }
 }
 
-static void issue(struct warp *w, const struct code *c, int lane)
+/* On its way to, or from, the place in shared memory that f names. */
+static void depart(struct warp *w, const struct code *c, int lane, struct bulk_flight f)
 {
-    const struct code_bulk *k = &w->block->program->bulk[c->imm];
     struct flight *all = w->block->flight;
-    struct bulk_flight f = {.code = (uint32_t)(c - worker_of(w)->program->code),
-                            .warp = (uint16_t)w->id,
-                            .lane = (uint8_t)lane,
-                            .loads = k->way == BULK_LOAD};
-    if (!describe(w, c, k, lane, &f) || !find_places(w, c, k, lane, &f))
-        return;
     if (all->copies == BULK_FLIGHTS)
         land(w->block, 0);
     if (f.loads && flight_barrier(all, f.barrier)->fences == all->init_fences)
         block_fault(w->block, w, c, lane, SIM_FAULT_MBARRIER, SIM_SHARED, f.barrier, 8, 1, "%s",
                     "the copy engine may not see that it was initialised: no fence.mbarrier_init "
                     "and no fence.proxy.async since");
-    count_copy(w, c, &f);
-    f.lands = f.loads ? pace_copy(w, f.shared, f.bytes) : 0;
     if (worker_of(w)->hazard)
         watch_shared(w, c, &f);
     all->copy[all->copies++] = f;
+}
+
+/* To the same place of each block that bit by bit `blocks` names, and its barrier there: read once, so counted once. */
+static void depart_to(struct warp *w, const struct code *c, int lane, const struct bulk_flight *f,
+                      uint32_t blocks)
+{
+    const struct block *b = w->block;
+    if (!blocks || blocks >> b->cluster) {
+        refuse(w, c, lane, "a multicast names blocks of its cluster, by bits", blocks);
+        return;
+    }
+    for (uint32_t rank = 0; rank < b->cluster; rank++)
+        if (blocks >> rank & 1) {
+            struct bulk_flight one = *f;
+            struct mbarrier_state s;
+            one.shared = f->shared % b->stride + rank * b->stride;
+            one.barrier = f->barrier % b->stride + rank * b->stride;
+            if (mbarrier_state(b, one.barrier, &s))
+                depart(w, c, lane, one);
+            else
+                block_fault(w->block, w, c, lane, SIM_FAULT_MBARRIER, SIM_SHARED, one.barrier, 8, 1,
+                            "%s", "its bytes are announced to one that was not initialised");
+        }
+}
+
+static void issue(struct warp *w, const struct code *c, int lane)
+{
+    const struct code_bulk *k = &w->block->program->bulk[c->imm];
+    struct bulk_flight f = {.code = (uint32_t)(c - worker_of(w)->program->code),
+                            .warp = (uint16_t)w->id,
+                            .lane = (uint8_t)lane,
+                            .loads = k->way == BULK_LOAD};
+    if (!describe(w, c, k, lane, &f) || !find_places(w, c, k, lane, &f))
+        return;
+    count_copy(w, c, &f);
+    f.lands = f.loads ? pace_copy(w, f.shared, f.bytes) : 0;
+    if (k->multicast)
+        depart_to(w, c, lane, &f, reg32(w, k->blocks, lane) & 0xffff);
+    else
+        depart(w, c, lane, f);
 }
 
 void warp_bulk_copy(struct warp *w, const struct code *c, uint32_t m)

@@ -199,6 +199,7 @@ static enum status bulk_words(struct lower *l, struct code_bulk *x)
         !(loads ? lower_word(l, "mbarrier::complete_tx::bytes") : lower_word(l, "bulk_group")))
         return lower_refuse(l, "the simulator knows bulk copies from global to shared memory that "
                                "an mbarrier waits for, and back in groups");
+    x->multicast = loads && lower_word(l, "multicast::cluster");
     lower_skip_hints(l);
     return lower_end(l);
 }
@@ -215,7 +216,7 @@ static enum status lower_bulk(struct lower *l)
     const int size = x.rank ? 0 : 1; /* plain copies have their bytes as a third operand */
     uint32_t a, b, c;
     b = c = lower_constant(l, 0, true);
-    if (l->i->noperands < 2 + size + loads)
+    if (l->i->noperands < 2 + size + loads + x.multicast)
         return lower_refuse(l, "it has %d operands", l->i->noperands);
     TRY(shared_place(l, loads ? 0 : 1, 16, &x.shared, &a));
     TRY(global_place(l, loads ? 1 : 0, &x));
@@ -223,6 +224,8 @@ static enum status lower_bulk(struct lower *l)
         TRY(lower_source(l, lower_operand(l, 2), 'w', &c));
     if (loads)
         TRY(shared_place(l, 2 + size, 8, &x.barrier, &b));
+    if (x.multicast)
+        TRY(lower_source(l, lower_operand(l, 3 + size), 'h', &x.blocks));
     xgrow((void **)&l->p->bulk, &l->bulk_cap, l->p->nbulk + 1u, sizeof x);
     l->p->bulk[l->p->nbulk] = x;
     struct code *made = lower_emit(l, OP_BULK_COPY, SIM_PIPE_lsu);
