@@ -331,10 +331,11 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
  *   it wait until all earlier stores of the thread are seen by the whole GPU (MEMBAR.ALL.GPU in SASS). Stores that the
  *   neighbour's barrier counts need none, and by the lookahead the trip lies behind the next tile's scores.
  * Registers: O 128, S 32 and 32, P 16 a thread; as fa3_warpspec, 168 at launch, then 24 and 240.
- * Measured (H200, f16, B=1 H=8, us, L2 hot, graphs, one interleaved run; cuBLAS in the same): S=1024 D=512 39.3 (59.2),
- *   S=4096 492 (786), causal 309 (712), S=1024 D=1024 104 (fails its check; the best of PyTorch's backends 288), S=4096
- *   D=1024 1340 (1130). Without the lookahead 42.3, 530, -, 107, 1387; with fences, and two blocks at D=1024 only, as
- *   it was before, 44.5, 565, 349, 147, 2014.
+ * Measured (H200, f16, B=1 H=8, us, L2 hot, graphs, interleaved with cuBLAS, which is in brackets): S=1024 D=512 41.5 (59.9),
+ *   S=4096 511 (779), causal 309 (712); S=1024 D=1024 102 (83.7), S=4096 D=1024 1327 (1117). cuBLAS is right at D=1024
+ *   where its sums are told to stay in f32 (CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION), and takes no longer for it.
+ *   Without the lookahead, of an earlier run, 42.3 for 39.3, S=4096 530 for 492, D=1024 107 for 104; with fences, and two
+ *   blocks at D=1024 only, 44.5, 565, 147.
  * Limits: a ring of 128 KB beside Q and the parts holds two tiles at D=512, one at D=1024. Causal tiles on the diagonal
  *   are computed whole. Needs TMA, so D must be a multiple of 8; below D=257 half of what is loaded is zeros.
- * Next: not written yet: parts in 16 bits; at D=1024 four blocks, so that no score is computed twice. */
+ * Next: bigd_rows, up to 512 columns, sends half of the parts and computes each exponential once. */

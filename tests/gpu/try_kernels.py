@@ -35,7 +35,8 @@ LADDER = ("naive row_full row_atomic row_online row_tile fa1_2022 qtile_seq qtil
           "fused_dyn_smem fused_vector_io fused_cp_async fused_warp_spec half2_tile "
           "fa2_mma_plain fa2_mma_swizzle fa2_mma_async fa2_mma_rows fa2_mma_lazy fa2_mma_wide fa2_mma fa2_mma_short "
           "fa3_wgmma fa3_warpspec fa3_pingpong fa3_overlap fa3_persistent fa3_streamk decode_splitkv decode_atomic decode_paged "
-          "decode_cluster decode_tma splitkv_cluster splitkv_columns splitkv_wgmma bigd_cluster bigd_mma bigd_split").split()
+          "decode_cluster decode_tma splitkv_cluster splitkv_columns splitkv_wgmma bigd_cluster bigd_mma bigd_split "
+          "bigd_rows").split()
 ANY_ORDER = ("row_atomic",)  # sums whose order is not fixed: two runs may differ in the last bits
 HEAD_DIMS = (8, 40, 59, 64, 111, 128)  # multiples of 16, of 4 and of nothing
 
@@ -125,6 +126,7 @@ VARIANTS["bigd_mma"] = [({}, F32, (512, 1024, 2048, 4096, 8192)), ({"THREADS": 1
                         ({"BC": 128, "CLUSTER": 5, "THREADS": 256}, F32, (64, 128)), ({"BR": 12, "CLUSTER": 2, "THREADS": 256}, F32, (64, 200)), ({"BR": 64, "BC": 16, "CLUSTER": 1}, F32, (64, 256))]
 VARIANTS["bigd_split"] = [({}, HALF, (256, 320, 512, 640, 1000, 1024)), ({"BC": 32, "SLOTS": 8}, HALF, (64, 512, 1000)),
                             ({"BC": 48, "SLOTS": 5}, HALF, (128, 512, 1024))]
+VARIANTS["bigd_rows"] = [({}, HALF, (256, 320, 512)), ({"BC": 32, "SLOTS": 8}, HALF, (64, 512))]
 for step in ("fa3_persistent", "fa3_streamk"):  # many query tiles a block
     VARIANTS[step] += [({"BLOCKS": 7}, HALF, (64, 128))]
 
