@@ -47,6 +47,8 @@ static void check_entries(struct launch *l)
             st = launch_trace(l, i, &why);
         if (st == ST_OK && l->request.kind == JOB_PROFILE)
             st = launch_profile(l, i, &why);
+        else if (st == ST_NO && l->request.kind == JOB_PROFILE && l->entries[i].row.hazards > 0)
+            (void)launch_profile(l, i, NULL); /* what stopped it has been seen */
         if (st != ST_OK) {
             unload(l, &l->entries[i]);
             launch_set_text(&l->entries[i].row.reason, why.text);

@@ -262,6 +262,12 @@ else
     sim check mine f32 D=32 S=16 H=1 hazards=off
     is "an endless block fails" [ "$rc" -eq 1 ]
     is "its line is told" says "$out$err" "block 0 does not end: .* it is at mine\.cu:$line"
+    run sanitize mine f32 D=32 S=16 H=1
+    is "sanitize says the same: status 1" [ "$rc" -eq 1 ]
+    is "a hazard with its line" says "$out" "^  mine\.cu:$line  block"
+    is "and not that it was not run" not says "$out" 'not run'
+    run sanitize mine f32 D=32 S=16 H=1 --json
+    is "and a row for programs" says "$out" "\"kind\":\"endless\".*\"line\":$line"
 fi
 
 # ---- limits

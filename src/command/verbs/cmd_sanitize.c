@@ -36,6 +36,7 @@ static void add_verdict(struct outcome *o, const struct run_row *run, const stru
     char *without = without_text(run, d);
     char blocks[NUMBER_BUF], instructions[NUMBER_BUF];
     const bool wrong = run->check && !strcmp(run->check, "fail") && !found;
+    const bool counted = !isnan(run->warp_instructions); /* else it was stopped, and why is in the reason */
     number_fmt_int(blocks, run->blocks_run == INT_UNKNOWN ? 0 : run->blocks_run);
     number_fmt(instructions, run->warp_instructions, 4);
     str_addf(&o->text, "%s, %s: ", run->kernel, run->shape ? run->shape : "");
@@ -43,9 +44,12 @@ static void add_verdict(struct outcome *o, const struct run_row *run, const stru
         str_addf(&o->text, "%lld hazard%s", (long long)found, found == 1 ? "" : "s");
     else
         str_add(&o->text, wrong ? "no hazard, but its output is wrong" : "no hazard");
-    str_addf(&o->text, " in %s block%s, %s warp instructions of %s's PTX\n", blocks,
-             run->blocks_run == 1 ? "" : "s", instructions, run->ptx ? run->ptx : "?");
-    if (wrong && run->reason)
+    if (counted)
+        str_addf(&o->text, " in %s block%s, %s warp instructions of %s's PTX\n", blocks,
+                 run->blocks_run == 1 ? "" : "s", instructions, run->ptx ? run->ptx : "?");
+    else
+        str_addf(&o->text, ", nothing was counted; %s's PTX\n", run->ptx ? run->ptx : "?");
+    if ((wrong || !counted) && run->reason)
         str_addf(&o->text, "  %s\n", run->reason);
     if (without)
         str_addf(&o->text, "  %s\n", without);
@@ -94,7 +98,8 @@ static void take(struct outcome *o, const struct request *r, const struct measur
 {
     const struct run_row *run = m->rows.n ? &m->rows.v[0] : NULL;
     const size_t from = o->findings.n;
-    if (!run || !profile || isnan(run->warp_instructions)) {
+    const bool stopped = run && run->hazards != INT_UNKNOWN && run->hazards > 0;
+    if (!run || !profile || (isnan(run->warp_instructions) && !stopped)) {
         add_stuck(o, r, m);
         return;
     }
