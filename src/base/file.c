@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,22 +141,40 @@ static bool undo(const char *path)
     return false;
 }
 
-/* `kept`: permissions to have whatever the umask is; 0: none in particular. */
-static bool create(const char *path, mode_t mode, mode_t kept, const struct bytes *parts, size_t n,
-                   bool *made)
+/* To the disk. Not every file system can, and then there is nothing to be done. */
+static bool bring_to_disk(int fd)
+{
+    return fsync(fd) == 0 || errno == EINVAL || errno == EROFS || errno == ENOSYS ||
+           errno == EOPNOTSUPP;
+}
+
+/* As the old file is, whatever the umask. */
+static bool dress(int fd, const struct stat *old)
+{
+    struct stat is;
+    if (!fstat(fd, &is) && (is.st_uid != old->st_uid || is.st_gid != old->st_gid) &&
+        fchown(fd, old->st_uid, old->st_gid))
+        errno = 0; /* it is ours then */
+    return fchmod(fd, old->st_mode & 07777) == 0;
+}
+
+/* `lasts`: through a power cut. `old`: whose place it takes; NULL: nobody's. */
+static bool create(const char *path, mode_t mode, bool lasts, const struct stat *old,
+                   const struct bytes *parts, size_t n, bool *made)
 {
     const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     *made = fd >= 0;
     if (fd < 0)
         return false;
-    const bool ok = (!kept || fchmod(fd, kept) == 0) && write_parts(fd, parts, n);
+    const bool ok =
+        (!old || dress(fd, old)) && write_parts(fd, parts, n) && (!lasts || bring_to_disk(fd));
     return close_after(fd, ok) || undo(path);
 }
 
 bool file_create(const char *path, mode_t mode, const struct bytes *parts, size_t n)
 {
     bool made;
-    return create(path, mode, 0, parts, n, &made);
+    return create(path, mode, false, NULL, parts, n, &made);
 }
 
 static const char ending[] = ".tmp";
@@ -173,18 +192,90 @@ bool file_is_left_over(const char *name)
     return pid > 0 && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
 }
 
-bool file_replace(const char *path, mode_t mode, const struct bytes *parts, size_t n, bool *beside)
+/* ---- links ---- */
+
+/* The folder that a name is in, with its slash; "" here. The caller frees it. */
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return xstrndup(path, slash ? (size_t)(slash - path) + 1 : 0);
+}
+
+/* The kernel's rule for links that are followed (protected_symlinks), which is off on some machines: in a folder where everybody may
+ * put one, only those of ours or of the folder's owner. */
+static bool may_follow(const char *folder, const struct stat *link)
+{
+    struct stat in;
+    if (stat(*folder ? folder : ".", &in) || !(in.st_mode & S_ISVTX) || !(in.st_mode & S_IWOTH))
+        return true;
+    return link->st_uid == geteuid() || link->st_uid == in.st_uid;
+}
+
+/* Where this link leads, as it was written, from where it lies; NULL with errno. */
+static char *follow(const char *path, const struct stat *link)
+{
+    char to[PATH_MAX], *folder = folder_of(path), *out = NULL;
+    const ssize_t len =
+        may_follow(folder, link) ? readlink(path, to, sizeof to) : (errno = EACCES, -1);
+    if (len >= (ssize_t)sizeof to)
+        errno = ENAMETOOLONG;
+    else if (len >= 0)
+        out = xasprintf("%s%.*s", *to == '/' ? "" : folder, (int)len, to);
+    free(folder);
+    return out;
+}
+
+/* What a name means in the end, whether or not there is a file. NULL with errno. */
+static char *end_of_links(const char *path)
+{
+    enum { MOST = 40 };
+    char *at = xstrdup(path);
+    struct stat is;
+    for (int i = 0; at && !lstat(at, &is) && S_ISLNK(is.st_mode); i++) {
+        char *next = i < MOST ? follow(at, &is) : (errno = ELOOP, NULL);
+        free(at);
+        at = next;
+    }
+    return at;
+}
+
+/* The new name in its folder. It is whole without that, at worst under the old one. */
+static void bring_name_to_disk(const char *path)
+{
+    char *folder = folder_of(path);
+    const int fd = open(*folder ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) {
+        (void)fsync(fd);
+        close(fd);
+    }
+    free(folder);
+}
+
+/* `path` is no link. */
+static bool replace(const char *path, mode_t mode, const struct bytes *parts, size_t n, bool *made)
 {
     char *fresh = xasprintf("%s.%ld%s", path, (long)getpid(), ending);
     struct stat old;
-    bool made;
     const bool there = stat(path, &old) == 0;
     unlink(fresh); /* left by an earlier process of the same number */
-    bool ok = create(fresh, mode, there ? old.st_mode & 07777 : 0, parts, n, &made);
+    bool ok = create(fresh, mode, true, there ? &old : NULL, parts, n, made);
     if (ok && rename(fresh, path) != 0)
         ok = undo(fresh);
+    if (ok)
+        bring_name_to_disk(path);
+    free(fresh);
+    return ok;
+}
+
+bool file_replace(const char *path, mode_t mode, const struct bytes *parts, size_t n, bool *beside)
+{
+    char *real = end_of_links(path);
+    bool made = false;
+    const bool ok = real && replace(real, mode, parts, n, &made);
+    const int why = errno;
     if (beside)
         *beside = made;
-    free(fresh);
+    free(real);
+    errno = why;
     return ok;
 }

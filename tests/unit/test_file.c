@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -100,6 +101,95 @@ static void test_replace(void)
     path = in_folder("none/old");
     CU_ASSERT_FALSE(file_replace(path, 0600, two, 2, &beside) || beside);
     free(path);
+}
+
+/* A user's ~/.config/attnscope may be a link into a folder that is kept elsewhere. */
+static void test_links(void)
+{
+    char *path = in_folder("old"), *link = in_folder("link"), *second = in_folder("second");
+    struct stat is;
+    CU_ASSERT(file_create(path, 0640, two, 2));
+    CU_ASSERT(symlink("old", link) == 0 &&
+              symlink(link, second) == 0); /* a relative one, one behind another */
+    CU_ASSERT(file_replace(second, 0600, other, 1, NULL));
+    CU_ASSERT(!lstat(second, &is) && S_ISLNK(is.st_mode));
+    CU_ASSERT(!lstat(link, &is) && S_ISLNK(is.st_mode));
+    CU_ASSERT(!lstat(path, &is) && S_ISREG(is.st_mode));
+    expect_text(path, "other");
+    CU_ASSERT_EQUAL(mode_of(path), 0640);
+    unlink(path);
+    CU_ASSERT(
+        file_replace(link, 0600, two, 2, NULL)); /* what it leads to may yet have to be made */
+    expect_text(path, "one two");
+    CU_ASSERT(!lstat(link, &is) && S_ISLNK(is.st_mode));
+    CU_ASSERT_EQUAL(files(), 3);
+    unlink(link);
+    CU_ASSERT_EQUAL(symlink("second", link), 0); /* in a circle */
+    errno = 0;
+    CU_ASSERT_FALSE(file_replace(link, 0600, other, 1, NULL));
+    CU_ASSERT_EQUAL(errno, ELOOP);
+    CU_ASSERT_EQUAL(files(), 3);
+    unlink(second);
+    unlink(link);
+    unlink(path);
+    free(second);
+    free(link);
+    free(path);
+}
+
+/* In a folder of everybody's a link that somebody else has put there leads nowhere. */
+static void test_foreign_link(void)
+{
+    enum { NOBODY = 65534 };
+    char *path = in_folder("old"), *shared = in_folder("shared"), *link = in_folder("shared/link");
+    CU_ASSERT(file_create(path, 0600, two, 2));
+    CU_ASSERT(mkdir(shared, 0700) == 0 && symlink("../old", link) == 0);
+    if (lchown(link, NOBODY, NOBODY) == 0) { /* else we are not allowed to try */
+        CU_ASSERT_EQUAL(chmod(shared, 01777), 0);
+        errno = 0;
+        CU_ASSERT_FALSE(file_replace(link, 0600, other, 1, NULL));
+        CU_ASSERT_EQUAL(errno, EACCES);
+        expect_text(path, "one two");
+        CU_ASSERT_EQUAL(chmod(shared, 0777), 0);
+        CU_ASSERT(file_replace(link, 0600, other, 1, NULL)); /* as the system has it */
+        expect_text(path, "other");
+    }
+    unlink(link);
+    rmdir(shared);
+    unlink(path);
+    free(link);
+    free(shared);
+    free(path);
+}
+
+/* In place of the C library's: what the file called `watched` holds when another is brought to the disk. */
+static char *watched;
+static int synced, before, folders;
+
+int fsync(int fd)
+{
+    struct stat is, old;
+    synced++;
+    if (!fstat(fd, &is) && S_ISDIR(is.st_mode))
+        folders++;
+    else if (watched && !stat(watched, &old) && is.st_ino != old.st_ino && is.st_size == 7)
+        before++;
+    return (int)syscall(SYS_fsync, fd);
+}
+
+/* Else a power cut leaves a new name with nothing behind it. */
+static void test_power(void)
+{
+    watched = in_folder("old");
+    CU_ASSERT(file_create(watched, 0600, other, 1));
+    synced = before = folders = 0;
+    CU_ASSERT(file_replace(watched, 0600, two, 2, NULL));
+    CU_ASSERT(synced == 2 && before == 1 &&
+              folders == 1); /* the text before it has the name, then the name */
+    expect_text(watched, "one two");
+    unlink(watched);
+    free(watched);
+    watched = NULL;
 }
 
 /* In a process that can write three bytes to a file. */
@@ -223,6 +313,9 @@ static void test_gate(void)
 
 static const struct tap_test tests[] = {
     {"a new file is whole, and never over another", test_create},
+    {"a link stays, and what it leads to is replaced", test_links},
+    {"but not by a link that a stranger put", test_foreign_link},
+    {"what is replaced is on the disk before it has the name", test_power},
     {"an old one is replaced in one moment", test_replace},
     {"on a full disk nothing changes", test_full},
     {"all bytes are written, and read", test_write_all},

@@ -44,17 +44,13 @@ static bool write_there(const char *path, const char *text, size_t len, bool app
 static bool write_file(const char *path, const char *text, size_t len, bool append, bool *opened)
 {
     struct stat old;
-    const bool there = !stat(path, &old), dangling = !there && !lstat(path, &old);
-    if (append || dangling || (there && (!S_ISREG(old.st_mode) || old.st_nlink > 1)))
+    const bool there = !stat(path, &old);
+    if (append || (there && (!S_ISREG(old.st_mode) || old.st_nlink > 1)))
         return write_there(path, text, len, append, opened);
     if (there && access(path, W_OK))
         return *opened = false;
-    char *real = there ? realpath(path, NULL) : xstrdup(path);
-    bool ok = real && file_replace(real, 0666, &(const struct bytes){text, len}, 1, opened);
-    if (!real || !*opened)
-        ok = write_there(path, text, len, false, opened);
-    free(real);
-    return ok;
+    return file_replace(path, 0666, &(const struct bytes){text, len}, 1, opened) ||
+           (!*opened && write_there(path, text, len, false, opened));
 }
 
 enum status session_write(const struct session *s, const char *path, const char *text, size_t len,
