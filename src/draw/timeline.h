@@ -25,11 +25,9 @@ void block_take(struct block_panel *p, const struct schedule *s, int64_t most);
 
 /* Rows on a line so that all fit into `lines`. */
 int timeline_fit(const struct block_panel *p, int lines);
-/* The mark that says most about these blocks: splits, else tiles, else heads. */
+/* The mark that says most about these blocks: splits, else tiles or heads, whichever there are more of. It is the grid's: the same on
+ * every GPU, in every picture. */
 enum timeline_mark timeline_best_mark(const struct block_panel *p);
-/* Likewise for a picture of so many lines: a line that holds all tiles of a head would show the first one
- * alone, so its letter is the head. */
-enum timeline_mark timeline_mark_on(const struct block_panel *p, int lines);
 /* The blocks; the last line shows how many slots are filled at each moment. r.h >= 2. Returns the
  * lines that it took, fewer than r.h on a small device. */
 int fig_timeline(struct canvas *c, struct rect r, const struct block_panel *p,

@@ -388,6 +388,17 @@ is "the configuration is read" says "$out" '^S +2048'
 is "past its errors" says "$out" '^D +128'
 is "which name file and line" says "$err" 'config:3: .*foo'
 is "and it runs nothing" says "$err" 'config:4: only set'
+run doctor
+is "doctor calls it broken, with the first line" says "$out" '^config +broken .*config:3: .*foo'
+is "and says how many more there are" says "$out" 'and 1 more'
+printf 'set S=2k\nset D=128\n' >"$HOME/.config/attnscope/config"
+run doctor
+is "a good one is ok" says "$out" '^config +ok '
+printf 'set S=2k\n\0set D=128\n' >"$HOME/.config/attnscope/config"
+run show S
+is "what is no text is not taken, which is said" says "$err" 'config has a zero byte'
+run doctor
+is "and doctor says it" says "$out" '^config +broken .*a zero byte'
 rm "$HOME/.config/attnscope/config"
 
 run show S >/dev/full
@@ -395,10 +406,14 @@ rc=0
 "$ATTNSCOPE" devices >/dev/full 2>"$tmp/.err" || rc=$?
 err=$(cat "$tmp/.err")
 is "a full disk is reported" [ "$rc" -eq 3 ]
+touch "$tmp/attnscope-gpu-0000:01:00.0.lock"
+export ATTNSCOPE_GPU_LOCK="$tmp"
 run doctor
+unset ATTNSCOPE_GPU_LOCK
 is "doctor ends with 0" [ "$rc" -eq 0 ]
 is "doctor speaks of the driver" says "$out" 'NVIDIA driver'
 is "doctor lists the backends" says "$out" '^backend cpu +ok +C kernels'
+is "doctor says of no lock, left of another day, that it is free: there is no GPU" silent "$(printf '%s\n' "$out" | grep '^GPU lock')"
 is "doctor says why a backend is absent" says "$out" '^backend cuda +absent +needs a GPU, and no NVIDIA driver'
 run help cuda
 is "help knows backends" says "$out" '^backend +cuda +CUDA kernels on the GPU'

@@ -64,6 +64,10 @@ is "  a letter is a phase, with its line" says "$out" 'B copies \(fa2\.cu:[0-9]+
 is "  of a simulated run" says "$out" '^fa2  SIM  H200'
 run timeline fa2 S=1k causal gpu=H200
 is "without the simulator the plan's letters" says "$out" 'query tiles in order'
+for gpu in H200 L4; do
+    run timeline fa2_mma gpu=$gpu
+    is "  which mean the same on every GPU: $gpu" says "$out" 'A\.\.H: the 8 heads in order'
+done
 run timeline fa2 S=1k causal gpu=H200 origin=sim
 is "origin=sim alone will do" says "$out" '^fa2  SIM  H200'
 

@@ -264,6 +264,9 @@ static void test_lesson(void)
     tui_expect(p, ":run naive B=1 H=2 S=256", 2000);
     pty_send(p, "\033");
     CU_ASSERT(pty_wait_gone(p, ":run naive", 2000));
+    CU_ASSERT(!pty_shows(p, "3 Sweep") &&
+              pty_shows(p, "[Lessons]")); /* which the tabs do not offer */
+    CU_ASSERT(pty_shows(p, "[ ] screens"));
     pty_send(p, "3"); /* the beginning of an answer, not the third screen */
     tui_expect(p, "guess: 3", 2000);
     pty_send(p, "\033");
@@ -294,6 +297,9 @@ static void test_lesson(void)
     tui_expect(p, "step 1/", 2000);
     pty_send(p, "1"); /* of an option: no other screen */
     tui_expect(p, "choose with a to", 2000);
+    pty_send(p, "6"); /* nor is one that no option has */
+    tui_expect(p, "choose with a to", 2000);
+    CU_ASSERT(!pty_shows(p, "6 Source"));
     pty_send(p, "L");
     CU_ASSERT(pty_wait_gone(p, "step 1/", 2000));
     pty_send(p, "1");

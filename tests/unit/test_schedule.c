@@ -310,6 +310,12 @@ static void test_figure(void)
     str_free(&text);
     canvas_free(c);
     CU_ASSERT_EQUAL(timeline_best_mark(&p), MARK_TILE);
+    for (int i = 0; i < 5;
+         i++) /* more heads than tiles: theirs are the letters, whatever the GPU and the lines */
+        p.spans[i].tile = i % 2, p.spans[i].head = i / 2;
+    CU_ASSERT_EQUAL(timeline_best_mark(&p), MARK_HEAD);
+    for (int i = 0; i < 5; i++)
+        p.spans[i].tile = i, p.spans[i].head = 0;
     model_clear(&block_panel_layout, &p);
     block_take(&p, &s, 3); /* five blocks on two SMs: only the first SM is kept, and it says so */
     CU_ASSERT_EQUAL(p.n, 3);

@@ -47,7 +47,9 @@ void session_load_config(struct session *s)
     if (path && str_read_if(path, 1 << 20, FILE_FOLLOW, &text, &len, &err))
         session_note(s, "%s", err.text);
     s->may |= MAY_CONNECT; /* the file is who starts the program's, restricted or not */
-    if (text)
+    if (text && strlen(text) < len)
+        session_note(s, "%s has a zero byte, so it is no text: nothing of it is taken", path);
+    else if (text)
         config_lines(s, path, text);
     s->may = may;
     free(text);

@@ -31,6 +31,7 @@
 #include "command/ask/ceiling.h"
 #include "command/ask/measure.h"
 #include "command/ask/request.h"
+#include "command/line/config.h"
 #include "command/output.h"
 #include "command/session.h"
 #include "command/show/peaks.h"
@@ -300,6 +301,37 @@ static void add_path(struct rowset *rows, const char *name, enum path_kind kind,
     free(path);
 }
 
+/* What is wrong with the configuration: the first of it. */
+struct complaints {
+    int n;
+    char *first;
+};
+
+static void note_complaint(void *ctx, const char *text)
+{
+    struct complaints *all = ctx;
+    if (!all->n++)
+        all->first = xstrdup(text);
+}
+
+/* By a session that takes it in and is thrown away: what it says is what is said at the start. */
+static void add_config(struct rowset *rows, const struct session *s)
+{
+    struct complaints all = {0};
+    struct session *trial = session_new(s->program);
+    trial->may = s->may;
+    trial->front = (struct front){.ctx = &all, .note = note_complaint};
+    session_load_config(trial);
+    session_free(trial);
+    if (!all.n)
+        add_path(rows, "config", PATH_CONFIG, "config", false);
+    else if (all.n == 1)
+        add(rows, "config", "broken", "%s", all.first);
+    else
+        add(rows, "config", "broken", "%s; and %d more lines are not taken", all.first, all.n - 1);
+    free(all.first);
+}
+
 static void add_sandbox(struct rowset *rows)
 {
     const int abi = confine_abi();
@@ -327,12 +359,16 @@ static void add_cage(struct rowset *rows)
                 : ", whose system calls are not filtered (no seccomp here)");
 }
 
-/* Who holds or waits cannot be told: the lock's file says nothing. */
+/* Who holds or waits cannot be told: the lock's file says nothing. Nor is it taken away: one that nobody holds, of a machine
+ * without a GPU, is nobody's. */
 static void add_gpu_locks(struct rowset *rows)
 {
     struct gpu_lock_state l;
+    const bool here = backend_is_here(backend_gpu());
     for (int i = 0; gpu_lock_look(i, &l); i++)
-        if (!l.held)
+        if (!l.held && !here)
+            continue;
+        else if (!l.held)
             add(rows, "GPU lock", "free", "%s: nobody measures", l.name);
         else if (l.waiting < 0)
             add(rows, "GPU lock", "held", "%s: somebody measures", l.name);
@@ -749,7 +785,7 @@ static enum status exec_doctor(struct session *s, struct cmd_call *c, struct err
     add_tables(rows, s);
     add_plans(rows, s);
     add_store(rows, s);
-    add_path(rows, "config", PATH_CONFIG, "config", false);
+    add_config(rows, s);
     add_path(rows, "user devices", PATH_CONFIG, "devices", false);
     add_path(rows, "user kernels", PATH_DATA, "kernels", true);
     add_path(rows, "user keys", PATH_CONFIG, "keys", false);

@@ -36,7 +36,8 @@ static void add_verdict(struct outcome *o, const struct run_row *run, const stru
     char *without = without_text(run, d);
     char blocks[NUMBER_BUF], instructions[NUMBER_BUF];
     const bool wrong = run->check && !strcmp(run->check, "fail") && !found;
-    const bool counted = !isnan(run->warp_instructions); /* else it was stopped, and why is in the reason */
+    const bool counted =
+        !isnan(run->warp_instructions); /* else it was stopped, and why is in the reason */
     number_fmt_int(blocks, run->blocks_run == INT_UNKNOWN ? 0 : run->blocks_run);
     number_fmt(instructions, run->warp_instructions, 4);
     str_addf(&o->text, "%s, %s: ", run->kernel, run->shape ? run->shape : "");

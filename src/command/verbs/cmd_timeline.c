@@ -187,7 +187,7 @@ static double longest_span(const struct timeline *t, int n)
 static void add_picture(struct canvas *c, int height, const struct timeline *t, double span_us,
                         struct str *out)
 {
-    struct timeline_view v = {.end_us = span_us, .mark = timeline_mark_on(&t->panel, height - 1)};
+    struct timeline_view v = {.end_us = span_us, .mark = timeline_best_mark(&t->panel)};
     canvas_clear(c);
     fig_timeline(c, (struct rect){0, 0, c->w, height}, &t->panel, &v);
     canvas_to_text(c, out);

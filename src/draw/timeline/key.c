@@ -31,18 +31,12 @@ int32_t key_classes(const struct block_panel *s, enum timeline_mark mark)
 
 enum timeline_mark timeline_best_mark(const struct block_panel *s)
 {
+    const int32_t tiles = key_classes(s, MARK_TILE), heads = key_classes(s, MARK_HEAD);
     return panel_has_phases(s)              ? MARK_PHASE
            : key_classes(s, MARK_SPLIT) > 1 ? MARK_SPLIT
-           : key_classes(s, MARK_TILE) > 1  ? MARK_TILE
-           : key_classes(s, MARK_HEAD) > 1  ? MARK_HEAD
+           : tiles > 1 && tiles > heads     ? MARK_TILE
+           : heads > 1                      ? MARK_HEAD
                                             : MARK_WAVE;
-}
-
-enum timeline_mark timeline_mark_on(const struct block_panel *s, int lines)
-{
-    const enum timeline_mark best = timeline_best_mark(s);
-    const bool whole = best == MARK_TILE && timeline_fit(s, lines) >= key_classes(s, MARK_TILE);
-    return whole && key_classes(s, MARK_HEAD) > 1 ? MARK_HEAD : best;
 }
 
 static int letter_of(int64_t class, int32_t count)

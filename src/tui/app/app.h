@@ -36,6 +36,8 @@ struct screen_ops {
     void (*back)(void *ctx);
     /* A key before the keymap has it: true if it begins what the screen waits for. */
     bool (*type)(void *ctx, int key);
+    /* Does it take digits now? Then no tab is offered by one. */
+    bool (*digits)(const void *ctx);
     /* A job moved, or a command or undo may have changed the session (see app.settings_serial). Not
      * called while the display is frozen. */
     void (*update)(void *ctx);

@@ -20,17 +20,25 @@ struct tab {
     char text[24];
 };
 
+/* A digit that would not show its screen is none of its tab's. */
+static bool digits_are_taken(const struct app *a)
+{
+    return a->screen->digits && a->screen->digits(app_screen(a));
+}
+
 static int place_tabs(const struct app *a, enum tabs how, struct tab tabs[APP_SCREENS])
 {
+    const bool taken = digits_are_taken(a);
     int x = how == TABS_NAMED ? 11 : 1;
     for (int i = 0; a->all[i]; i++) {
         const struct screen_ops *s = a->all[i];
+        const char *title = s->title + (taken ? strcspn(s->title, " ") + 1 : 0);
         bool here = s == a->screen;
-        int len = how == TABS_SHORT && !here ? (int)strcspn(s->title, " ") : 20;
-        snprintf(tabs[i].text, sizeof tabs[i].text, here ? "[%.*s]" : "%.*s", len, s->title);
+        int len = how != TABS_SHORT || here ? 20 : taken ? 0 : (int)strcspn(title, " ");
+        snprintf(tabs[i].text, sizeof tabs[i].text, here ? "[%.*s]" : "%.*s", len, title);
         tabs[i].x = x;
         tabs[i].w = str_width(tabs[i].text);
-        x += tabs[i].w + 1;
+        x += tabs[i].w + (tabs[i].w > 0);
     }
     return x;
 }
@@ -38,7 +46,7 @@ static int place_tabs(const struct app *a, enum tabs how, struct tab tabs[APP_SC
 /* The most that fits into w columns. */
 static enum tabs fit_tabs(const struct app *a, int w, struct tab tabs[APP_SCREENS])
 {
-    enum tabs how = TABS_NAMED;
+    enum tabs how = digits_are_taken(a) ? TABS_ALL : TABS_NAMED;
     while (place_tabs(a, how, tabs) + HELP_W > w && how < TABS_SHORT)
         how++;
     return how;
@@ -60,14 +68,26 @@ static const char *state_text(const struct app *a)
     return a->frozen ? "FROZEN" : a->blank ? "BLANK" : a->zoom ? "ZOOM" : "? help";
 }
 
+/* Where digits are taken: the keys that change the screen all the same, if there is room left of the state. */
+static void draw_other_way(struct canvas *c, struct rect r, int x)
+{
+    static const char words[] = "[ ] screens";
+    if (x + (int)sizeof words + HELP_W <= r.w)
+        canvas_text(c, r.x + r.w - HELP_W - (int)sizeof words, r.y, -1, ROLE_KEY, words);
+}
+
 void app_draw_tabs(struct app *a, struct canvas *c, struct rect r)
 {
     struct tab tabs[APP_SCREENS];
-    if (fit_tabs(a, r.w, tabs) == TABS_NAMED)
+    const enum role others = digits_are_taken(a) ? ROLE_DIM : ROLE_NORMAL;
+    const enum tabs how = fit_tabs(a, r.w, tabs);
+    if (how == TABS_NAMED)
         canvas_text(c, r.x + 1, r.y, -1, ROLE_TITLE, "attnscope");
     for (int i = 0; a->all[i]; i++)
-        canvas_text(c, r.x + tabs[i].x, r.y, -1, a->all[i] == a->screen ? ROLE_TITLE : ROLE_NORMAL,
+        canvas_text(c, r.x + tabs[i].x, r.y, -1, a->all[i] == a->screen ? ROLE_TITLE : others,
                     tabs[i].text);
+    if (digits_are_taken(a))
+        draw_other_way(c, r, place_tabs(a, how, tabs));
     const char *state = state_text(a);
     canvas_text(c, r.x + r.w - HELP_W, r.y, HELP_W - 1, state[0] == '?' ? ROLE_KEY : ROLE_WARN,
                 state);

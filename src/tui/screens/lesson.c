@@ -528,21 +528,27 @@ static void next(void *ctx, int arg)
     }
 }
 
-/* Whoever is asked for a number types it: a digit opens the prompt, and no other screen. Nor does the
- * number of an option, which a pipe takes. */
+/* Is there a question whose answer is a number, or chosen? */
+static bool lesson_digits(const void *ctx)
+{
+    const struct lessons *l = ctx;
+    return l->run && !l->busy &&
+           (l->want == LESSON_NUMBER || l->want == LESSON_LINE || l->want == LESSON_CHOICE);
+}
+
+/* Whoever is asked for a number types it: a digit opens the prompt, and no other screen. Nor does it where a
+ * letter is asked for: a pipe takes the number of an option. */
 static bool lesson_type(void *ctx, int key)
 {
     struct lessons *l = ctx;
-    const bool number = l->run && !l->busy && (l->want == LESSON_NUMBER || l->want == LESSON_LINE);
     const char digit[] = {(char)key, 0};
-    if (l->run && !l->busy && l->want == LESSON_CHOICE && key >= '1' && key < '1' + l->noptions) {
-        say_letters(l);
-        return true;
-    }
-    if (!number || key < '0' || key > '9')
+    if (!lesson_digits(l) || key < '0' || key > '9')
         return false;
-    prompt_open(l->app->session, l->want == LESSON_LINE ? "line: " : "guess: ", digit, false,
-                answer_done, l);
+    if (l->want == LESSON_CHOICE)
+        say_letters(l);
+    else
+        prompt_open(l->app->session, l->want == LESSON_LINE ? "line: " : "guess: ", digit, false,
+                    answer_done, l);
     return true;
 }
 
@@ -859,6 +865,7 @@ const struct screen_ops lessons_screen = {
     .move = lesson_move,
     .back = lesson_back,
     .type = lesson_type,
+    .digits = lesson_digits,
     .command = lesson_command,
     .take_line = lesson_take_line,
     .explain = lesson_explain,
