@@ -1,7 +1,7 @@
 /* fuzz_debug.c - a block that is held still, from the words of the debugger to what they show, and what a process that
  * nobody trusts may answer. An input is one of
  *
- *   words, cut by ; or lines    are read, asked of a block of qtile_seq as a cage serves it, but in a thread, and shown
+ *   words, cut by ; or lines    are read, asked of a block of row_full as a cage serves it, but in a thread, and shown
  *   an object with look_view    asks for a look at a line of that kernel
  *   another object              is taken for the answer: a stop in every view, and what was seen of a line
  *
@@ -40,13 +40,13 @@ const char *const fuzz_seeds[] = {
     "break 40 warp 1 lane 5 if %f1[5] > 0.5;continue;info breaks;delete 1",
     "step 3;next;stepi 20;finish;print %r1;print %r2[31];info registers %r",
     "watch O[0][0][3][5];continue;print O[0][0][3][5];x/8f Q[0][0][0][0]",
-    "until shared;rwatch Ks[0][5] 4;awatch Qs 16;continue;info shared;info map;x/4x Ks+64",
+    "until shared;rwatch Ss[2] 4;awatch Qs 16;continue;info shared;info map;x/4x Ss+8",
     "order against;continue;info hazards;order 7;restart;order turns",
-    "display %f1[3];display Ks[1][2];stepi 100;undisplay 1;undisplay;trail 50",
+    "display %f1[3];display Ss[1];stepi 100;undisplay 1;undisplay;trail 50",
     "warp 1;lane 31;info warps;info paths;info barriers;info copies;info memory",
     "stepi 400;goto 12;back 3;goto 400;list 30;where;block 0,0;until barrier",
     "until 50;until attn.cuh:77;until ptx:90;u join;break ptx:120;c;kill;step",
-    "{\"look_view\": \"banks\", \"look_line\": \"57\", \"look_name\": \"Ks\", \"look_warp\": 1, "
+    "{\"look_view\": \"banks\", \"look_line\": \"57\", \"look_name\": \"Ss\", \"look_warp\": 1, "
     "\"look_turn\": 2}",
     "{\"look_view\": \"access\", \"look_line\": \"attn.cuh:77\", \"look_name\": \"K\", \"look_x\": "
     "0, \"look_seed\": 7}",
@@ -57,7 +57,7 @@ const char *const fuzz_seeds[] = {
     "\"hazards\": 1, \"mark\": {\"number\": 1, \"text\": \"at 57\", \"before\": 1.5, \"after\": "
     "\"nan\"}, "
     "\"next\": {\"ptx_line\": 5, \"instruction\": \"ld.shared.f32\", \"ptx\": \"x\", \"file\": "
-    "\"qtile_seq.cu\", "
+    "\"row_full.cu\", "
     "\"line\": 57, \"at_file\": \"attn.cuh\", \"at_line\": 7, \"function\": \"f\"}}",
     "{\"why\": \"goal\", \"step\": 1, \"warp\": 0, \"lane\": 0, \"did\": {\"warp\": 0, \"mask\": "
     "4294967295, "
@@ -65,7 +65,7 @@ const char *const fuzz_seeds[] = {
     "\"accesses\": [{\"space\": "
     "\"shared\", \"act\": \"reads\", \"bytes\": 4, \"mask\": 3, \"wavefronts\": 2, \"ideal\": 1, "
     "\"sectors\": 3, "
-    "\"element\": \"Ks[0]\", \"rows\": [{\"lane\": 0, \"address\": 16, \"bank\": 4, \"wavefront\": "
+    "\"element\": \"Ss[0]\", \"rows\": [{\"lane\": 0, \"address\": 16, \"bank\": 4, \"wavefront\": "
     "0, "
     "\"sector\": 1}]}]}}",
     "{\"why\": \"asked\", \"warps\": [{\"waits\": \"barrier\", \"barrier\": 1, \"active\": 1, "
@@ -76,7 +76,7 @@ const char *const fuzz_seeds[] = {
     "1, \"name\": "
     "\"%f1\", \"value\": [0.5, \"inf\"]}], \"text\": \"printed\"}",
     "{\"why\": \"asked\", \"smem\": {\"bytes\": 512, \"cell_bytes\": 16, \"buffers\": [{\"name\": "
-    "\"Ks\", \"offset\": 0, "
+    "\"Ss\", \"offset\": 0, "
     "\"bytes\": 256}], \"cells\": \"..++##oocc\"}, \"trail\": {\"from\": 1, \"to\": 9, \"steps\": "
     "2, \"copies\": [0, 1], "
     "\"warps\": [{\"letters\": \"MC=\", \"lanes\": [32, 1, 0]}]}}",
@@ -86,13 +86,13 @@ const char *const fuzz_seeds[] = {
     "\"line\": 3}], "
     "\"recent\": [{\"name\": \"%r1\", \"kind\": \"f32\", \"line\": 5, \"step\": 3, \"value\": "
     "1.5}], \"flight\": "
-    "[{\"warp\": 0, \"mask\": 1, \"bytes\": 16, \"element\": \"Ks\", \"groups_behind\": 1, "
+    "[{\"warp\": 0, \"mask\": 1, \"bytes\": 16, \"element\": \"Ss\", \"groups_behind\": 1, "
     "\"line\": 5}]}",
-    "{\"rows\": [{\"lane\": 0, \"element\": \"Ks[0]\", \"words\": [0, 1], \"waves\": [0, 1], "
+    "{\"rows\": [{\"lane\": 0, \"element\": \"Ss[0]\", \"words\": [0, 1], \"waves\": [0, 1], "
     "\"bank\": 0, \"step\": 1, "
     "\"sectors\": 3, \"load\": 1, \"value\": \"nan\", \"map\": [0, 31]}], \"instruction\": "
     "\"ld.shared.f32\", \"turn\": 1, "
-    "\"warp\": 0, \"file\": \"qtile_seq.cu\", \"line\": 57, \"block\": [0, 0, 0], \"wavefronts\": "
+    "\"warp\": 0, \"file\": \"row_full.cu\", \"line\": 57, \"block\": [0, 0, 0], \"wavefronts\": "
     "2, \"ideal\": 1}",
     NULL,
 };
@@ -143,7 +143,7 @@ const char *const fuzz_tokens[] = {
     "%r1[5]",
     "%p1",
     "%rd1",
-    "Ks[0][0]",
+    "Ss[0]",
     "Qs",
     "O[0][0][0][0]",
     "LSE",
@@ -183,9 +183,10 @@ enum { TOLD_FD = 3, ASKED_FD = 4 }; /* of backend/sim/cage.c */
 struct debugger {
     int asks, answers; /* our ends */
     pthread_t serves;
-    bool held;
+    bool serving, held; /* held: as the words know it */
     json_t *stop;
     int count, broken;
+    bool used[DEBUG_ACT_COUNT]; /* since the input began */
     struct debug_ask began;
 };
 
@@ -221,7 +222,7 @@ static void build_request(void)
     static const struct kernel_desc *descs[1];
     const struct registry *all = session->services.registry;
     struct err err = ERR_INIT;
-    need(registry_get(all, "qtile_seq", &kernel, &err) == ST_OK, "no kernel");
+    need(registry_get(all, "row_full", &kernel, &err) == ST_OK, "no kernel");
     kernels[0] = kernel;
     descs[0] = kernel->cuda;
     request = (struct request){.problem = PROBLEM_DEFAULT,
@@ -229,7 +230,7 @@ static void build_request(void)
                                .descs = descs,
                                .params = &params,
                                .nkernels = 1};
-    need(shape_parse("S=16 H=1 D=64 f32", &request.problem.shape, &err) == ST_OK, err.text);
+    need(shape_parse("S=4 H=1 D=32 f32", &request.problem.shape, &err) == ST_OK, err.text);
     params = desc_defaults_for(kernel->cuda, &request.problem.shape);
 }
 
@@ -288,20 +289,20 @@ static void hold(void)
     close(asks[0]);
     close(answers[1]);
     held = (struct debugger){
-        .asks = asks[1], .answers = answers[0], .held = true, .began = DEBUG_NONE};
+        .asks = asks[1], .answers = answers[0], .serving = true, .held = true, .began = DEBUG_NONE};
     need(pthread_create(&held.serves, NULL, serve, NULL) == 0, "no thread");
 }
 
 static void let_go(void)
 {
-    if (!held.held)
+    if (!held.serving)
         return;
     close(held.asks);
     pthread_join(held.serves, NULL);
     close(held.answers);
     json_decref(held.stop);
     debug_clear(&held.began);
-    held.held = false;
+    held.serving = held.held = false;
     held.stop = NULL;
 }
 
@@ -361,6 +362,7 @@ enum status debugger_ask(struct debugger *d, const struct debug_ask *a, struct e
     if (!answer)
         return err_set(err, ST_FAIL, "no answer");
     const enum status st = take(answer, err);
+    d->used[a->act] = true;
     if (st == ST_OK && a->act == DEBUG_BEGIN) {
         debug_clear(&d->began);
         d->began = *a;
@@ -378,7 +380,7 @@ struct debugger *debugger_of(const struct session *s)
 void debugger_end(struct session *s)
 {
     (void)s;
-    let_go();
+    held.held = false; /* the next input has it again, as it was at first */
 }
 
 enum status debugger_start(struct session *s, const struct request *r,
@@ -505,18 +507,36 @@ static int run_word(char *text)
     return broken;
 }
 
+/* What the last input has changed is as at the beginning again, by this act; nothing else is asked, as an ask costs what a word does. */
+static bool needs(const struct debugger *d, enum debug_act act)
+{
+    switch (act) {
+    case DEBUG_TO:
+        return debugger_step(d) > 0 || d->used[DEBUG_GO];
+    case DEBUG_DELETE:
+        return d->used[DEBUG_BREAK] || d->used[DEBUG_WATCH] || d->used[DEBUG_ACCESS];
+    case DEBUG_UNDISPLAY:
+        return d->used[DEBUG_DISPLAY];
+    case DEBUG_LOOK:
+        return debugger_warp(d) || debugger_lane(d);
+    default:
+        return d->used[act];
+    }
+}
+
 /* A new block is a program that is read and lowered, which takes the time of a hundred words: it is held for some inputs,
  * each of which begins before the first step, without breaks, at warp 0. */
 static int begin(void)
 {
-    enum { INPUTS = 50 };
+    enum { INPUTS = 500 };
     static const enum debug_act again[] = {DEBUG_TO,    DEBUG_DELETE, DEBUG_UNDISPLAY,
                                            DEBUG_ORDER, DEBUG_TRAIL,  DEBUG_LOOK};
     static int inputs;
     struct debug_ask a = DEBUG_NONE;
     struct err err = ERR_INIT;
     enum status st = ST_OK;
-    const bool fresh = ++inputs % INPUTS == 0 || !held.held || held.began.x || held.began.y;
+    const bool fresh = ++inputs % INPUTS == 0 || !held.serving || held.began.x || held.began.y;
+    held.held = true;
     if (fresh) {
         let_go();
         hold();
@@ -526,8 +546,10 @@ static int begin(void)
     a.warp = 0;
     for (size_t i = 0; !fresh && !st && i < sizeof again / sizeof *again; i++) {
         a.act = (int)again[i];
-        st = debugger_ask(&held, &a, &err);
+        if (needs(&held, again[i]))
+            st = debugger_ask(&held, &a, &err);
     }
+    memset(held.used, 0, sizeof held.used);
     return st ? fuzz_broken("a block does not begin: %s", err.text) : held.broken;
 }
 
