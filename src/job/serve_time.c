@@ -85,16 +85,27 @@ static void expose(struct launch *l, struct entry *e, const struct err *why)
     lose(l, e, ST_FAIL, why);
 }
 
-/* Runs until warm_s are over, or what samples may take, and learns how long a run takes; the checked run was the first. */
+/* Warming up takes no longer than samples may, nor than the n that are asked for when a run takes `once` seconds. A
+ * processor's clock follows its load within milliseconds; a GPU's takes longer, whatever is asked. */
+static double warm_limit(const struct launch *l, double once)
+{
+    static const double settled_s = 0.02;
+    const struct timing_rule *rule = &l->request.options.rule;
+    const double limit = fmin(rule->warm_s, rule->max_s);
+    return rule->n <= 0 || l->info->gpu ? limit
+                                        : fmin(limit, fmax(settled_s, (double)rule->n * once));
+}
+
+/* Runs until it is warm, and learns how long a run takes; the checked run was the first. */
 static void warm_up(struct launch *l, struct entry *e)
 {
-    const struct timing_rule *rule = &l->request.options.rule;
-    double limit = fmin(rule->warm_s, rule->max_s), best = e->once_s, clock = REAL_UNKNOWN, seconds;
+    double best = e->once_s, clock = REAL_UNKNOWN, seconds;
     double begin = seconds_now();
     struct err why = ERR_INIT;
     int index = (int)(e - l->entries);
-    peer_estimate(&l->peer, PHASE_WARM_UP, index, fmax(limit, 2 * e->once_s));
-    for (double spent = e->once_s; spent < limit; spent = e->once_s + seconds_now() - begin) {
+    peer_estimate(&l->peer, PHASE_WARM_UP, index, fmax(warm_limit(l, best), 2 * e->once_s));
+    for (double spent = e->once_s; spent < warm_limit(l, best);
+         spent = e->once_s + seconds_now() - begin) {
         enum status st = l->ops->prepare(l->backend, e->slot, draw_turn(), 1, &why);
         if (st == ST_OK)
             st = l->ops->sample(l->backend, e->slot, 1, &seconds, &clock, &why);

@@ -204,6 +204,22 @@ static void test_cancel(void)
     super_free(s);
 }
 
+/* Few samples are not worth a long warm-up. */
+static void test_short_warm_up(void)
+{
+    struct super *s = start();
+    struct job_request r = request(JOB_RUN, "B=1 H=1 S=16 D=16 f32", "naive");
+    r.options.rule.n = 3;
+    r.options.rule.warm_s = r.options.rule.max_s = 60;
+    const double begin = seconds_now();
+    struct job *j = run(s, &r);
+    CU_ASSERT(seconds_now() - begin < 30);
+    CU_ASSERT(job_state(j) == JOB_DONE && passed(job_row(j, 0)));
+    CU_ASSERT(job_row(j, 0)->n == 3 && !strcmp(job_row(j, 0)->stopped, "n"));
+    job_free(j);
+    super_free(s);
+}
+
 static void test_output(void)
 {
     char path[] = "/tmp/attnscope-serve-XXXXXX";
@@ -236,6 +252,7 @@ static const struct tap_test tests[] = {
     {"interleaved kernels are compared with the first", test_compare},
     {"what cannot run says why", test_reasons},
     {"cancel and the wall limit", test_cancel},
+    {"three samples have a short warm-up", test_short_warm_up},
     {"the output file", test_output},
 };
 
