@@ -57,6 +57,7 @@ const struct field peak_fields[] = {
     FIELD(FIELD_TEXT, peak, time, .doc = "when, UTC"),
     FIELD(FIELD_TEXT, peak, reason, .doc = "why figures are missing"),
     FIELD(FIELD_INT, peak, threads, .doc = "threads of the pool"),
+    FIELD(FIELD_JSON, peak, turns, .doc = "GFLOP/s of one thread and of all, taken in turn: fma_one, fma_all, tiled_one, tiled_all"),
     FIELD(FIELD_REAL, peak, other_cores, .digits = 2, .unit = "cores", .doc = "processors that other programs used meanwhile"),
     {.name = NULL},
 };

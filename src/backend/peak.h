@@ -69,6 +69,7 @@ struct peak {
     char *time;             /* ISO 8601, UTC */
     char *reason;           /* why figures are missing that such a device has */
     int64_t threads;        /* of a CPU: behind the figures "all" and those of memory */
+    json_t *turns;          /* of a CPU: see cpu_peak_together() */
     double
         other_cores; /* that other programs used meanwhile. Whoever measures a whole job fills it in */
     struct ceiling at[PEAK_COUNT]; /* value NaN: not measured */

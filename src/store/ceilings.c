@@ -171,6 +171,7 @@ enum status ceilings_keep(struct ceilings *c, const struct peak *p, struct err *
     if (st == ST_OK)
         st = path_make_parent(path, err);
     json_t *o = peak_to_json(p);
+    (void)json_object_del(o, "turns"); /* samples, not figures */
     if (st == ST_OK)
         st = own_write(path, o, 0, err);
     json_decref(o);

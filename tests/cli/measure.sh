@@ -133,7 +133,9 @@ rm -r "$HOME/.local/share/attnscope/ceilings"
 
 run_input 'set backend=cpu threads=2 time=0.02
 doctor --peak --json'
-is "doctor --peak: what threads do at once, beside as many times one" says "$out" '"fma_together_pct",[^}]* %: 2 threads at once have [0-9.]+ of 2 times [0-9.]+ GFLOP/s'
+is "doctor --peak: what threads do at once, beside as many times one" says "$out" '"fma_together_pct",[^}]* % \([0-9.]+ to [0-9.]+\): 2 threads at once have [0-9.]+ of 2 times [0-9.]+ GFLOP/s of multiply-adds'
+is "  what cpu_tiled keeps, in turn with those" says "$out" '"tiled_together_pct",[^}]*"value":[0-9.]+,"value_low":[0-9.]+,"value_high":[0-9.]+'
+is "  and what it loses by itself" says "$out" '"tiled_of_fma_together_pct",[^}]*"detail":"[0-9.]+ % \([0-9.]+ to [0-9.]+\)'
 is "  a tile and multiply-adds that were taken in turn" says "$out" '"name":"tile_of_fma_pct",[^}]*"detail":"[0-9.]+ %: tile_gflops over fma_gflops"'
 is "  a share of one thread says which peak it is of" says "$out" '"cpu_tiled S=2048 H=1",[^}]* one thread: [0-9.]+ % of fma_gflops, [0-9.]+ % of fma_burst_gflops'
 is "  and so does one of all" says "$out" '"cpu_tiled S=2048 H=4",[^}]* 2 threads: [0-9.]+ % of fma_gflops_all, [0-9.]+ % of 2 times fma_burst_gflops'

@@ -283,6 +283,35 @@ static void test_peak(void)
     pool_free(pool);
 }
 
+/* As many of each, all of them rates; of one thread there is nothing to tell. */
+static void test_together(void)
+{
+    static const char *const names[] = {"fma_one", "fma_all", "tiled_one", "tiled_all"};
+    const struct cpu_simd *best = NULL;
+    struct pool *one = pool_new(1), *two = pool_new(2);
+    struct peak p;
+    struct err err = ERR_INIT;
+    CU_ASSERT_EQUAL_FATAL(cpu_simd_pick(NULL, &best, &err), ST_OK);
+    peak_init(&p);
+    cpu_peak_together(best, one, &p);
+    CU_ASSERT_PTR_NULL(p.turns);
+    cpu_peak_together(best, two, &p);
+    const size_t n = json_array_size(json_object_get(p.turns, names[0]));
+    CU_ASSERT(n >= 3);
+    for (int i = 0; i < 4; i++) {
+        const json_t *list = json_object_get(p.turns, names[i]);
+        const double most = (i % 2 + 1) * 4 * 2 * 6.5 * best->lanes;
+        CU_ASSERT_EQUAL(json_array_size(list), n);
+        for (size_t k = 0; k < n; k++) {
+            const double rate = json_number_value(json_array_get(list, k));
+            CU_ASSERT(rate > 0 && rate < most);
+        }
+    }
+    peak_clear(&p);
+    pool_free(one);
+    pool_free(two);
+}
+
 static const struct tap_test tests[] = {
     {"naive", test_naive},
     {"row_online", test_row_online},
@@ -301,6 +330,7 @@ static const struct tap_test tests[] = {
     {"inputs are protected, and restored", test_inputs_are_protected},
     {"the backend refuses in a sentence", test_backend_refuses},
     {"peaks are plausible", test_peak},
+    {"one thread and all are timed in turn", test_together},
 };
 
 TAP_MAIN("cpu_kernels", tests)

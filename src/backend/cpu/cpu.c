@@ -752,6 +752,8 @@ static enum status cpu_measure_peak(struct backend *b, const struct peak_watch *
         else
             peak_clear(&more);
     }
+    if (st == ST_OK && watch->next(watch->ctx, "one thread and all in turn", try_s))
+        cpu_peak_together(b->simd, b->pool, out);
     return st;
 }
 

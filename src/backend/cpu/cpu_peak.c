@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/cpu/cpu_kernel.h"
 #include "backend/cpu/cpu_simd.h"
 #include "backend/cpu_host.h"
 #include "base/mem.h"
@@ -109,20 +110,24 @@ static void burst_block(void *ctx, int64_t block, int thread)
 }
 
 /* GFLOP/s. Four blocks a thread, handed out dynamically: a disturbed thread takes fewer. */
+static double burst_once(struct burst_all f, struct pool *pool)
+{
+    enum { SHARE = 4 };
+    const int64_t blocks = (int64_t)pool_threads(pool) * SHARE;
+    const double flops = f.burst(1) * (double)f.rounds * (double)blocks;
+    pool_rouse(pool);
+    const double start = host_seconds();
+    pool_run(pool, blocks, burst_block, &f);
+    return flops / (host_seconds() - start) * 1e-9;
+}
+
 static double burst_all(double (*burst)(int64_t rounds), struct pool *pool)
 {
-    enum { TRIES = 8, SHARE = 4 };
-    struct burst_all f = {burst, burst_rounds(burst)};
-    const int64_t blocks = (int64_t)pool_threads(pool) * SHARE;
-    const double flops = burst(1) * (double)f.rounds * (double)blocks;
+    enum { TRIES = 8 };
+    const struct burst_all f = {burst, burst_rounds(burst)};
     double best = 0;
-    for (int i = 0; i < TRIES; i++) {
-        pool_rouse(pool);
-        const double start = host_seconds();
-        pool_run(pool, blocks, burst_block, &f);
-        const double rate = flops / (host_seconds() - start) * 1e-9;
-        best = rate > best ? rate : best;
-    }
+    for (int i = 0; i < TRIES; i++)
+        best = fmax(best, burst_once(f, pool));
     return best;
 }
 
@@ -135,6 +140,82 @@ static void measure_dots(const struct cpu_simd *simd, struct pool *pool, struct 
     peak_put(out, PEAK_MMA_BF16, tflops);
     if (simd->f16_share > 0)
         peak_put(out, PEAK_MMA_F16, tflops * simd->f16_share);
+}
+
+/* ---- one thread and all, in turn ---- */
+
+/* Heads of 512 queries over the same 1024 keys, which stay in the caches; four for each thread take it 3 to 5 ms. */
+enum { EACH_MAX = 4, QUERIES = 512, SHARED_KEYS = 1024, COLUMNS = 64 };
+
+/* The defaults of cpu_tiled, whose descriptor is not at hand here. */
+static int64_t tiled_param(const struct cpu_launch *l, const char *name)
+{
+    (void)l;
+    return !strcmp(name, "BR") ? 64 : !strcmp(name, "BC") ? 192 : 1;
+}
+
+/* GFLOP/s of cpu_tiled: the whole launch, by a pool, of so many heads for each thread. */
+static double tiled_once(const struct cpu_simd *simd, struct pool *pool, int each, float *buffer)
+{
+    struct cpu_host host = cpu_host;
+    host.param = tiled_param;
+    const struct cpu_launch l = {.host = &host, .simd = simd, .dtype = DTYPE_F32, .pool = pool};
+    const int heads = each * pool_threads(pool);
+    const struct AttnArgs a = {.q = buffer,
+                               .k = buffer,
+                               .v = buffer,
+                               .o = buffer + (size_t)SHARED_KEYS * COLUMNS,
+                               .q_stride = {0, 0, COLUMNS},
+                               .k_stride = {0, 0, COLUMNS},
+                               .v_stride = {0, 0, COLUMNS},
+                               .o_stride = {0, QUERIES * COLUMNS, COLUMNS},
+                               .B = 1,
+                               .H = heads,
+                               .Hkv = heads,
+                               .Sq = QUERIES,
+                               .Sk = SHARED_KEYS,
+                               .D = COLUMNS,
+                               .scale = 0.125f};
+    pool_rouse(pool);
+    const double start = host_seconds();
+    attn_cpu_tiled(&a, &l);
+    return 4.0 * heads * QUERIES * SHARED_KEYS * COLUMNS / (host_seconds() - start) * 1e-9;
+}
+
+static void take_turns(const struct cpu_simd *simd, struct pool *one, struct pool *all,
+                       float *buffer, json_t *turns)
+{
+    enum { ROUNDS_MIN = 3, ROUNDS = 25 };
+    static const double slow_gflops = 10, seconds = 1; /* code that is watched for errors is slow */
+    const struct burst_all f = {simd->fma_burst, burst_rounds(simd->fma_burst) / 5 + 1};
+    const int each = tiled_once(simd, one, 1, buffer) < slow_gflops ? 1 : EACH_MAX;
+    const double end = host_seconds() + seconds;
+    for (int i = 0; i < ROUNDS && (i < ROUNDS_MIN || host_seconds() < end); i++)
+        for (int k = 0; k < 2; k++) {
+            const bool many = (i + k) % 2 != 0; /* forth and back: a drift takes from both alike */
+            struct pool *pool = many ? all : one;
+            const double tiled = tiled_once(simd, pool, each, buffer), fma = burst_once(f, pool);
+            json_array_append_new(json_object_get(turns, many ? "fma_all" : "fma_one"),
+                                  json_real(fma));
+            json_array_append_new(json_object_get(turns, many ? "tiled_all" : "tiled_one"),
+                                  json_real(tiled));
+        }
+}
+
+void cpu_peak_together(const struct cpu_simd *simd, struct pool *pool, struct peak *out)
+{
+    const size_t keys = (size_t)SHARED_KEYS * COLUMNS,
+                 outputs = (size_t)EACH_MAX * (size_t)pool_threads(pool) * QUERIES * COLUMNS;
+    float *buffer = pool_threads(pool) > 1 ? host_alloc((keys + outputs) * sizeof *buffer) : NULL;
+    if (!buffer)
+        return;
+    memset(buffer, 0x3d, (keys + outputs) * sizeof *buffer);
+    struct pool *one = pool_new(1);
+    out->turns =
+        json_pack("{s:[], s:[], s:[], s:[]}", "fma_one", "fma_all", "tiled_one", "tiled_all");
+    take_turns(simd, one, pool, buffer, out->turns);
+    pool_free(one);
+    free(buffer);
 }
 
 /* ---- memory ---- */

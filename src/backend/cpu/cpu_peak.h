@@ -13,4 +13,8 @@
 enum status cpu_peak(const struct cpu_simd *simd, struct pool *pool, struct peak *out,
                      struct err *err);
 
+/* out->turns: GFLOP/s of one thread and of all, of multiply-adds alone and of cpu_tiled, all four in turn, again and again: what a
+ * machine's threads take from each other is told from what the kernel loses. A second at most; NULL of a pool of one thread. */
+void cpu_peak_together(const struct cpu_simd *simd, struct pool *pool, struct peak *out);
+
 #endif

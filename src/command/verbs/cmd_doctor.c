@@ -39,6 +39,7 @@
 #include "job/gpu_lock.h"
 #include "job/proc.h"
 #include "job/remote_ask.h"
+#include "measure/stats.h"
 
 #ifndef PACKAGE_VERSION
 #define PACKAGE_VERSION "dev"
@@ -47,6 +48,7 @@
 struct doctor_row {
     char *name, *state, *detail;
     json_t *value; /* a number or a text */
+    double value_low, value_high;
     int64_t threads;
     double gflops, percent_of_peak, percent_of_burst_peak;
 };
@@ -56,6 +58,8 @@ static const struct field fields[] = {
     FIELD(FIELD_TEXT, doctor_row, state, .doc = "How it is; live: it was measured by --peak."),
     FIELD(FIELD_TEXT, doctor_row, detail, .doc = "What that means."),
     FIELD(FIELD_JSON, doctor_row, value, .doc = "What --peak measured: a number in `unit`, or a text."),
+    FIELD(FIELD_REAL, doctor_row, value_low, .unit = "%", .doc = "Of a share by which threads together stay behind: the lower end of its 95 % interval."),
+    FIELD(FIELD_REAL, doctor_row, value_high, .unit = "%", .doc = "The upper end."),
     FIELD(FIELD_INT, doctor_row, threads, .doc = "Threads that cpu_tiled had: one, or all."),
     FIELD(FIELD_REAL, doctor_row, gflops, .unit = "GFLOP/s", .doc = "The rate of cpu_tiled on these threads, by --peak."),
     FIELD(FIELD_REAL, doctor_row, percent_of_peak, .unit = "%",
@@ -91,6 +95,7 @@ static const struct row_type figure_type = {
         (const char *const[]){"name", "state", "detail", "value", "unit", "device", "clock_mhz",
                               "power_w", "temperature_c", "held", "spread_pct", "sheet",
                               "sheet_clock_mhz", "of_sheet_pct", "of_clock_pct", NULL}};
+static const struct row_type together_type = DOCTOR_TYPE("value", "value_low", "value_high", NULL);
 static const struct row_type share_type =
     DOCTOR_TYPE("threads", "gflops", "percent_of_peak", "percent_of_burst_peak", NULL);
 
@@ -557,20 +562,80 @@ static void add_tile(struct rowset *rows, const struct peak *p)
             ->value = json_real(pct);
 }
 
-/* A CPU's threads share what they have, so that many have less than as many times one. */
+/* What cpu_peak_together() took in turn. */
+enum { TURNS_MAX = 256 };
+struct turns {
+    size_t n;
+    double fma_one[TURNS_MAX], fma_all[TURNS_MAX], tiled_one[TURNS_MAX], tiled_all[TURNS_MAX];
+};
+
+static size_t read_turns(const struct peak *p, const char *name, double *out)
+{
+    const json_t *list = json_object_get(p->turns, name);
+    const size_t n = json_array_size(list) < TURNS_MAX ? json_array_size(list) : TURNS_MAX;
+    for (size_t i = 0; i < n; i++)
+        out[i] = json_number_value(json_array_get(list, i));
+    return n;
+}
+
+/* False: they were not measured. */
+static bool turns_of(const struct peak *p, struct turns *t)
+{
+    t->n = read_turns(p, "fma_one", t->fma_one);
+    return t->n && read_turns(p, "fma_all", t->fma_all) == t->n &&
+           read_turns(p, "tiled_one", t->tiled_one) == t->n &&
+           read_turns(p, "tiled_all", t->tiled_all) == t->n;
+}
+
+/* What a_i is of b_i, over the turns; `scale` makes it a share. `what` is its sentence. */
+static void add_ratio(struct rowset *rows, const char *name, const double *a, const double *b,
+                      size_t n, double scale, const char *what)
+{
+    const struct ratio r = stats_ratio(a, b, n, 1);
+    char mid[NUMBER_BUF], lo[NUMBER_BUF], hi[NUMBER_BUF];
+    struct doctor_row *row = add_live(
+        rows, &together_type, name, "%s %% (%s to %s): %s", number_fmt(mid, r.mid * scale, 3),
+        number_fmt(lo, r.lo * scale, 3), number_fmt(hi, r.hi * scale, 3), what);
+    row->value = json_real(r.mid * scale);
+    row->value_low = r.lo * scale;
+    row->value_high = r.hi * scale;
+}
+
+/* "16 threads at once have 2204 of 16 times 160.1 GFLOP/s" */
+static char *together_text(int threads, const double *all, const double *one, size_t n,
+                           const char *what)
+{
+    char together[NUMBER_BUF], alone[NUMBER_BUF];
+    number_fmt(together, stats_of(all, n).median, 4);
+    number_fmt(alone, stats_of(one, n).median, 4);
+    return xasprintf("%d threads at once have %s of %d times %s GFLOP/s %s", threads, together,
+                     threads, alone, what);
+}
+
+/* A CPU's threads share what they have, so that many have less than as many times one. What multiply-adds lose by that no kernel
+ * that computes can have; what cpu_tiled loses beside is its own. */
 static void add_together(struct rowset *rows, const struct peak *p)
 {
-    const double one = p->at[PEAK_FMA_BURST].value, all = p->at[PEAK_FMA_ALL].value;
-    if (p->threads == INT_UNKNOWN || p->threads < 2 || !(one > 0) || !(all > 0))
-        return;
-    const double pct = 100 * all / (one * (double)p->threads);
-    char share[NUMBER_BUF], together[NUMBER_BUF], alone[NUMBER_BUF];
-    add_live(rows, &value_type, "fma_together_pct",
-             "%s %%: %d threads at once have %s of %d times %s GFLOP/s; no kernel that computes "
-             "scales further",
-             number_fmt(share, pct, 3), (int)p->threads, number_fmt(together, all, 4),
-             (int)p->threads, number_fmt(alone, one, 4))
-        ->value = json_real(pct);
+    struct turns *t = xcalloc(1, sizeof *t);
+    double fma[TURNS_MAX], tiled[TURNS_MAX];
+    if (turns_of(p, t)) {
+        const int threads = (int)p->threads;
+        char *of_fma = together_text(threads, t->fma_all, t->fma_one, t->n, "of multiply-adds");
+        char *of_tiled = together_text(threads, t->tiled_all, t->tiled_one, t->n,
+                                       "of cpu_tiled, in turn with those");
+        for (size_t i = 0; i < t->n; i++) {
+            fma[i] = t->fma_all[i] / t->fma_one[i];
+            tiled[i] = t->tiled_all[i] / t->tiled_one[i];
+        }
+        add_ratio(rows, "fma_together_pct", t->fma_all, t->fma_one, t->n, 100.0 / threads, of_fma);
+        add_ratio(rows, "tiled_together_pct", t->tiled_all, t->tiled_one, t->n, 100.0 / threads,
+                  of_tiled);
+        add_ratio(rows, "tiled_of_fma_together_pct", tiled, fma, t->n, 100,
+                  "the second over the first: what is missing the kernel loses by itself");
+        free(of_fma);
+        free(of_tiled);
+    }
+    free(t);
 }
 
 static void add_fact(struct rowset *rows, const char *name, const char *text)
