@@ -56,6 +56,8 @@ if [ -n "${ATTNSCOPE_FAKECUDA:-}" ]; then
     run run auto S=300 H=3 n=5 backend=cuda
     is "  once" [ "$(printf '%s\n' "$err" | grep -c 'timed just now')" -eq 0 ]
     rm -f "$kept/H200.json"
+    run tune fa2 S=64 f16 backend=cuda gpus=2 devices=0,0 measure
+    is "what several GPUs share tells nothing of one" says "$err" 'keeps what is fastest on one GPU; leave out gpus='
     run tune fa2,decode_atomic WARPS=2,4 Sq=8 Sk=64 H=2 f16 backend=cuda n=6 measure
     is "equal times: the defaults stay" says "$out" 'auto is now fa2 with its defaults'
     is "a tile that does not fit is not timed" says "$(run tune decode_splitkv WARPS=4 STAGES=3,8 Sq=1 Sk=64 H=1 D=256 f16 backend=cuda n=3 measure && echo "$out")" '1 more cannot run'

@@ -146,6 +146,12 @@ static enum status need_clock(struct search *x, struct err *err)
                                      "tune ... measure takes l2=cold or l2=hot: what is "
                                      "fastest may differ"),
                              err);
+    if (x->base.options.gpus > 1)
+        return call_mark_key(x->c, "gpus",
+                             err_set(err, ST_USAGE,
+                                     "tune ... measure keeps what is fastest on one GPU; leave out "
+                                     "gpus="),
+                             err);
     return ST_OK;
 }
 
