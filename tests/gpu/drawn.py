@@ -93,12 +93,13 @@ def words_of(shape):
     return {**s, "causal": int("causal" in words), "sm": 90}
 
 
-def draw(rng, kernels, dtype, dims, small=False):
-    """A shape that these kernels take with their default parameters, and that the judge can go through."""
+def draw(rng, kernels, dtype, dims, small=False, free=False):
+    """A shape that these kernels take with their default parameters, and that the judge can go through. free: of any head size up to
+    the largest that ships, which is compiled where it runs."""
     import descriptor
     while True:
         words = stages.candidate(rng, small).split()
-        D = rng.choice(dims) - rng.choice((0, 0, 0, 1, 4, 8, 15))
+        D = rng.randint(1, max(dims)) if free else rng.choice(dims) - rng.choice((0, 0, 0, 1, 4, 8, 15))
         shape = " ".join([w for w in words if not w.startswith("D=") and w not in DTYPES] + [f"D={D}", dtype])
         words = words_of(shape)
         if stages.work_of(shape) <= stages.WORK_MAX and all(descriptor.takes(k, k.defaults(dtype, D), dtype, words) for k in kernels):
@@ -120,14 +121,14 @@ def alike():
     return [(names, dtype, ks, list(dims)) for (dtype, dims, _), (names, ks) in found.items()]
 
 
-def draw_all(path, cases, seed, groups, small=False):
+def draw_all(path, cases, seed, groups, small=False, free=False):
     """A file for read(): the seed, then a line for each shape of each group (as of alike()), with a seed and a kind of inputs."""
     with path.open("w", encoding="utf-8") as f:
         print(seed, file=f)
         for names, dtype, ks, dims in groups:
             rng = random.Random(f"{seed} {names[0]} {dtype}")
             for _ in range(cases):
-                print(",".join(names), dtype, f"{draw(rng, ks, dtype, dims, small)} seed={rng.randint(1, 10**6)} {rng.choice(INPUTS)}".strip(),
+                print(",".join(names), dtype, f"{draw(rng, ks, dtype, dims, small, free)} seed={rng.randint(1, 10**6)} {rng.choice(INPUTS)}".strip(),
                       sep="\t", file=f)
 
 
