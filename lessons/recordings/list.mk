@@ -2,6 +2,7 @@
 blob_files += %D%/h200-short.rec
 blob_files += %D%/h200-ladder.rec
 blob_files += %D%/h200-limit.rec
+blob_files += %D%/h100-x2.rec
 blob_files += %D%/h200.rec
 # What doctor --peak measured of the device itself: NAME.ceilings
 blob_files += %D%/h200.ceilings

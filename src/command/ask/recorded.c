@@ -30,6 +30,10 @@ const struct columns recorded_columns = {
         {.field = "gbytes_per_s", .drop = 2},
         {.field = "error_ratio", .drop = 1},
         {.field = "check"},
+        {.field = "gpus", .optional = true}, /* a time that several share is never as if of one */
+        {.field = "efficiency_pct", .title = "eff. %", .optional = true, .drop = 6},
+        {.field = "link_gbs", .title = "link GB/s", .optional = true, .drop = 7},
+        {.field = "transport", .optional = true, .drop = 7},
         {.field = "time", .varies = true, .drop = 7},
         {.field = "origin", .drop = 4},
         {.field = "reason", .optional = true},

@@ -32,6 +32,8 @@ static const struct columns columns = {
         {.field = "cv_pct"},
         {.field = "tflops", .drop = 5},
         {.field = "check"},
+        {.field = "gpus", .optional = true}, /* nor a time that several share as if of one */
+        {.field = "transport", .optional = true, .drop = 7},
         {.field = "origin", .varies = true, .drop = 8},
         {.field = "whose", .varies = true, .drop = 9},
         {.field = "host", .optional = true}, /* times of two machines never look as if of one */
@@ -334,10 +336,11 @@ static enum status show_groups(struct session *s, struct cmd_call *c, const char
 static int64_t rank_in(json_t *seen, const struct run_row *run)
 {
     const char *const parts[] = {run->kernel, run->params, run->shape, run->backend,
-                                 run->device, run->l2,     run->input};
+                                 run->device, run->l2,     run->input, run->transport};
     struct str key = {0};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         str_addf(&key, "%s\n", parts[i] ? parts[i] : "");
+    str_addf(&key, "%lld", (long long)run->gpus);
     const int64_t before = json_integer_value(json_object_get(seen, str_text(&key)));
     json_object_set_new(seen, str_text(&key), json_integer(before + 1));
     str_free(&key);
