@@ -1,5 +1,5 @@
 # CUDA kernels. The headers' order here is the order in which the source hash takes them.
-cuda_sources = %D%/attn.cuh %D%/async.cuh %D%/mma.cuh %D%/mma_parts.cuh %D%/hopper.cuh %D%/wmma.cuh %D%/fused.cuh %D%/cluster.cuh %D%/send.cuh %D%/parts.cuh %D%/short.cuh %D%/decode.cuh %D%/counted.cuh %D%/owned.cuh %D%/pages.cuh %D%/naive.cu %D%/row_full.cu %D%/row_atomic.cu %D%/row_online.cu %D%/row_tile.cu %D%/bigd_cluster.cu %D%/bigd_split.cu %D%/bigd_rows.cu %D%/bigd_mma.cu \
+cuda_sources = %D%/attn.cuh %D%/async.cuh %D%/mma.cuh %D%/mma_parts.cuh %D%/hopper.cuh %D%/wmma.cuh %D%/fused.cuh %D%/cluster.cuh %D%/send.cuh %D%/parts.cuh %D%/short.cuh %D%/decode.cuh %D%/counted.cuh %D%/owned.cuh %D%/pages.cuh %D%/naive.cu %D%/row_full.cu %D%/row_atomic.cu %D%/row_online.cu %D%/row_tile.cu %D%/bigd_cluster.cu %D%/bigd_split.cu %D%/bigd_rows.cu %D%/bigd_unfused.cu %D%/bigd_mma.cu \
 	%D%/fa1_2022.cu %D%/qtile_seq.cu %D%/qtile_tpq.cu %D%/qtile_patch.cu %D%/fa2_keys.cu %D%/fa2.cu %D%/splitkv.cu \
 	%D%/splitkv_atomic.cu %D%/splitkv_cluster.cu %D%/splitkv_columns.cu %D%/splitkv_wgmma.cu %D%/fa_scalar.cu %D%/wmma_serial.cu %D%/wmma_shape.cu %D%/wmma_stages.cu \
 	%D%/wmma_split.cu %D%/wmma_depth.cu \
@@ -31,7 +31,7 @@ ladder = \
 	+Hopper fa3_wgmma fa3_warpspec fa3_pingpong fa3_overlap fa3_persistent fa3_streamk \
 	+decode decode_splitkv decode_atomic decode_paged decode_cluster decode_tma \
 	+half2_tiles half2_tile \
-	+large_D row_tile bigd_cluster bigd_mma bigd_split bigd_rows \
+	+large_D row_tile bigd_cluster bigd_mma bigd_split bigd_rows bigd_unfused \
 	+CPU cpu_tiled \
 	+peers cublas cudnn torch:flash torch:cudnn torch:efficient torch:math
 ladder_table.h: %D%/local.mk

@@ -10,7 +10,7 @@ is "there are kernels to write" [ "$(echo "$kernels" | wc -l)" -ge 30 ]
 bad=
 for k in $kernels; do
     shape=
-    case $k in decode_*) shape=" Sq=1 Sk=1k" ;; bigd_split | bigd_rows) ;; bigd_mma) shape=" f32 D=128" ;; bigd_*) shape=" f32" ;; splitkv_columns | fa2_mma_short) shape=" S=64" ;; esac # a few queries; f32 alone; short
+    case $k in decode_*) shape=" Sq=1 Sk=1k" ;; bigd_split | bigd_rows | bigd_unfused) ;; bigd_mma) shape=" f32 D=128" ;; bigd_*) shape=" f32" ;; splitkv_columns | fa2_mma_short) shape=" S=64" ;; esac # a few queries; f32 alone; short
     run -c "set D=64 gpu=H200$shape; source $k --alone"
     [ "$rc" -eq 0 ] || bad="$bad $k"
     says "$out" '#include "|#pragma once' && bad="$bad $k"

@@ -107,7 +107,7 @@ sim check cublas S=64
 is "a library has a reason" says "$out$err" 'another library'
 
 # ---- Hopper: TMA, mbarriers that count bytes, wgmma; from the PTX that is shipped
-for k in fa3_wgmma fa3_warpspec fa3_pingpong fa3_overlap fa3_persistent fa3_streamk bigd_split bigd_rows; do
+for k in fa3_wgmma fa3_warpspec fa3_pingpong fa3_overlap fa3_persistent fa3_streamk bigd_split bigd_rows bigd_unfused; do
     sim check $k S=200 D=64 H=2 Hkv=1 causal=1 gpu=H200 --json
     is "$k is right, and has no hazard" says "$rc$(echo "$out" | tr -d '\n')" '^0.*"check":"pass".*"hazards":0,'
     is "$k has a predicted time" says "$out" '"predicted_us":[0-9]'
@@ -141,6 +141,11 @@ sim check bigd_split S=130 D=512 H=1 --json
 is "a slot of its ring is free when both warpgroups have read it" says "$rc$(echo "$out" | tr -d '\n')" '^0.*"hazards":0,'
 sim check bigd_rows Sq=150 Sk=200 D=512 H=1 bf16 input=large --json
 is "two blocks share the rows of the softmax" says "$rc$(echo "$out" | tr -d '\n')" '^0.*"check":"pass".*"hazards":0,'
+# Bases that differ from tile to tile; many tiles a block, blocks without rows, rows without a key.
+sim check bigd_unfused Sq=150 Sk=1100 D=320 H=1 bf16 input=large BLOCKS=4 --json
+is "weights go through memory, K and V to two blocks at once" says "$rc$(echo "$out" | tr -d '\n')" '^0.*"check":"pass".*"hazards":0,'
+sim check bigd_unfused Sq=300 Sk=100 D=72 H=1 causal=1 CLUSTER=4 --json
+is "and to four" says "$rc$(echo "$out" | tr -d '\n')" '^0.*"check":"pass".*"hazards":0,'
 sim check bigd_split S=130 D=1024 H=1 bf16 --json
 is "two blocks of a cluster add up their scores" says "$rc$(echo "$out" | tr -d '\n')" '^0.*"check":"pass"'
 

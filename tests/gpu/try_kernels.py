@@ -36,7 +36,7 @@ LADDER = ("naive row_full row_atomic row_online row_tile fa1_2022 qtile_seq qtil
           "fa2_mma_plain fa2_mma_swizzle fa2_mma_async fa2_mma_rows fa2_mma_lazy fa2_mma_wide fa2_mma fa2_mma_short "
           "fa3_wgmma fa3_warpspec fa3_pingpong fa3_overlap fa3_persistent fa3_streamk decode_splitkv decode_atomic decode_paged "
           "decode_cluster decode_tma splitkv_cluster splitkv_columns splitkv_wgmma bigd_cluster bigd_mma bigd_split "
-          "bigd_rows").split()
+          "bigd_rows bigd_unfused").split()
 ANY_ORDER = ("row_atomic",)  # sums whose order is not fixed: two runs may differ in the last bits
 HEAD_DIMS = (8, 40, 59, 64, 111, 128)  # multiples of 16, of 4 and of nothing
 
@@ -127,6 +127,8 @@ VARIANTS["bigd_mma"] = [({}, F32, (512, 1024, 2048, 4096, 8192)), ({"THREADS": 1
 VARIANTS["bigd_split"] = [({}, HALF, (256, 320, 512, 640, 1000, 1024)), ({"BC": 32, "SLOTS": 8}, HALF, (64, 512, 1000)),
                             ({"BC": 48, "SLOTS": 5}, HALF, (128, 512, 1024))]
 VARIANTS["bigd_rows"] = [({}, HALF, (256, 320, 512)), ({"BC": 32, "SLOTS": 8}, HALF, (64, 512))]
+VARIANTS["bigd_unfused"] = [({}, HALF, (256, 320, 512, 1000, 1024, 2048)), ({"CLUSTER": 1}, HALF, (64, 512)), ({"CLUSTER": 4}, HALF, (200, 1024)),
+                            ({"BLOCKS": 6}, HALF, (64, 512))]  # many tiles a block
 for step in ("fa3_persistent", "fa3_streamk"):  # many query tiles a block
     VARIANTS[step] += [({"BLOCKS": 7}, HALF, (64, 128))]
 

@@ -1,0 +1,619 @@
+/* bigd_unfused.cu - heads of any width on tensor cores: two plain products, the weights between them in memory.
+ *
+ * @name      bigd_unfused
+ * @title     Huge heads on Hopper: weights go through memory, and both products are tiles of 128 x 256
+ * @idea      Fusion keeps O in registers while all keys go by. A wide head does not fit: bigd_split and bigd_rows divide it
+ *            among blocks, which then send each other scores. But the wider the head, the smaller are the weights beside
+ *            it: a row has Sk of them, and 4 D numbers of Q, K, V and O. So here a first launch writes the weights, a second
+ *            multiplies them with V. Each is a product of matrices whose sums end in registers: nothing is exchanged,
+ *            and a softmax is done once. Blocks of a cluster have other queries and the same keys: each fetches a part of K or V
+ *            for all of them (multicast).
+ * @after     bigd_rows
+ * @unit      tensor
+ * @dtypes    f16 bf16 parts=f32
+ * @arch      90a
+ * @requires  sm == 90 && D % 8 == 0 && (CLUSTER == 1 || CLUSTER == 2 || CLUSTER == 4)
+ * @param     CLUSTER 2 [1..4]       blocks that share K and V
+ * @param     BLOCKS 132 [4..1024]   blocks: the multiprocessors of the GPU
+ * @threads   384
+ * @grid      CLUSTER*min(floor(BLOCKS/CLUSTER),ceil(Sq/(128*CLUSTER))*ceil(Sk/256)*H*B)
+ * @cluster   CLUSTER
+ * @tma       Q box=128,64 swizzle=128  64 columns of the Q tile
+ * @tma       K box=256/CLUSTER,64 swizzle=128  and of this block's part of the K tile
+ * @smem      dynamic Left 4*128*128 align=1024 pitch=64 rows=128 swizzle=16  of Q, 64 columns each
+ * @smem      dynamic Right 4*256*128 align=1024 pitch=64 rows=256 swizzle=16  of K
+ * @smem      dynamic Out 4*64*128 align=1024 pitch=64 rows=64 swizzle=16  weights on their way out: two pieces of 64 keys a warpgroup
+ * @smem      dynamic barriers 8*16 type=u64  who waits for what
+ * @pass      outputs
+ * @threads   384
+ * @grid      CLUSTER*min(floor(BLOCKS/CLUSTER),ceil(Sq/(128*CLUSTER))*ceil(D/256)*H*B)
+ * @cluster   CLUSTER
+ * @tma       V box=64,64 swizzle=128  64 keys and 64 columns of V
+ * @tma       O box=64,64 swizzle=128  64 columns of a warpgroup's rows
+ * @smem      dynamic Left_outputs 4*128*128 align=1024 pitch=64 rows=128 swizzle=16  weights, of 64 keys each
+ * @smem      dynamic Right_outputs 4*64*4*128 align=1024 pitch=64 rows=64 swizzle=16  V, in slices of 64 columns
+ * @smem      dynamic Out_outputs 4*64*128 align=1024 pitch=64 rows=64 swizzle=16  outputs on their way out
+ * @smem      dynamic barriers_outputs 8*16 type=u64  who waits for what
+ * @workspace weights B*H*ceil(Sq/(128*CLUSTER))*128*CLUSTER*ceil(Sk/256)*256*T  as the copy engine would lay them
+ * @workspace bases   B*H*ceil(Sq/(128*CLUSTER))*128*CLUSTER*ceil(Sk/256)*4  what the weights of 256 keys count from
+ * @workspace sums    B*H*ceil(Sq/(128*CLUSTER))*128*CLUSTER*ceil(Sk/256)*4  and their sums
+ * @traffic   read B*H*(tiles(128*CLUSTER,256)*(128*CLUSTER*(D*T+8*ceil(D/256))+256*D*T)
+ *                 +tiles(128*CLUSTER,64)*ceil(D/256)*(128*CLUSTER+256)*64*T)
+ *            write B*H*(tiles(128*CLUSTER,256)*128*CLUSTER*(256*T+8)+Sq*D*T)
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "hopper.cuh"
+#include "send.cuh"
+
+constexpr int CLUSTER = P_CLUSTER, STAGES = 4, STEP = 64; // STEP: of what a product sums over
+constexpr int BR = 128, ROWS = BR * CLUSTER;              // queries of a block, and of a cluster
+constexpr int BC = 256;                                   // keys, or columns of O, of a tile
+constexpr int LEFT_BYTES = BR * SLICE_BYTES, RIGHT_BYTES = BC * SLICE_BYTES;
+constexpr int PIECES = BC / SLICE,
+              PIECE_BYTES = 64 * SLICE_BYTES; // a warpgroup's 64 columns of a tile
+constexpr int WARPS = 8;                      // that multiply
+
+struct Barriers {
+    MemoryBarrier here[STAGES], free[STAGES];
+    MemoryBarrier piece_here[2][2], piece_free[2][2]; // of a warpgroup, in turn
+};
+
+// ---- What is to be done --------------------------------------------------------------------------
+
+// The tiles of a launch, dealt to the clusters like cards: ROWS queries with 256 keys (scores), or with 256 columns (outputs).
+template <bool SCORES> struct Work {
+    const AttnArgs &a;
+    int groups;  // of ROWS queries, of a head
+    int row = 0; // one of all heads' groups
+    int part;    // a tile of it
+
+    __device__ Work(const AttnArgs &args)
+        : a(args), groups((a.Sq + ROWS - 1) / ROWS), part(blockIdx.x / CLUSTER)
+    {
+        find();
+    }
+    __device__ bool more() const
+    {
+        return row < groups * a.H * a.B;
+    }
+    __device__ void next()
+    {
+        part += gridDim.x / CLUSTER;
+        find();
+    }
+    __device__ int head() const
+    {
+        return row / groups % a.H;
+    }
+    __device__ int batch() const
+    {
+        return row / groups / a.H;
+    }
+    __device__ int q0() const // the longest go first
+    {
+        return (groups - 1 - row % groups) * ROWS;
+    }
+    __device__ int keys() const
+    {
+        return visible_keys_of_tile(a, q0(), ROWS);
+    }
+    __device__ int parts() const
+    {
+        return ((SCORES ? keys() : a.D) + BC - 1) / BC;
+    }
+    __device__ void find()
+    {
+        if (SCORES && a.causal)
+            while (more() && part >= parts()) {
+                part -= parts();
+                row++;
+            }
+        else {
+            row += part / parts();
+            part %= parts();
+        }
+    }
+};
+
+// ---- The workspace -------------------------------------------------------------------------------
+
+// 128 rows by 64 weights are a block of 16 KB that a plain copy brings to where a product reads it.
+struct Rows {
+    const AttnArgs &a;
+    long long first; // of all heads' padded rows
+    int key_tiles;
+
+    __device__ Rows(const AttnArgs &args, int head, int batch, int q0)
+        : a(args), key_tiles((args.Sk + BC - 1) / BC)
+    {
+        const int padded = (a.Sq + ROWS - 1) / ROWS * ROWS;
+        first = ((long long)batch * a.H + head) * padded + q0;
+    }
+    __device__ unsigned char *weights(int step) const
+    {
+        return (unsigned char *)a.ws[WS_weights] +
+               (first / BR * key_tiles * (BC / STEP) + step) * LEFT_BYTES;
+    }
+    __device__ float *base(int tile, int row) const
+    {
+        return (float *)a.ws[WS_bases] + first * key_tiles + tile * BR + row;
+    }
+    __device__ float *sum(int tile, int row) const
+    {
+        return (float *)a.ws[WS_sums] + first * key_tiles + tile * BR + row;
+    }
+};
+
+// ---- Copies --------------------------------------------------------------------------------------
+
+// Where a step's left and right side lie, and which turn of the place that is.
+struct Place {
+    int slot = 0, parity = 0;
+    __device__ Place next()
+    {
+        const Place here = *this;
+        slot = slot + 1 == STAGES ? 0 : slot + 1;
+        parity ^= slot == 0;
+        return here;
+    }
+};
+
+__device__ inline void fetch_box(unsigned to, const TensorMap &map, int column, int row, int head,
+                                 int batch, MemoryBarrier *b)
+{
+    asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+                 "[%0], [%1, {%2, %3, %4, %5}], [%6];" ::"r"(to),
+                 "l"(&map), "r"(column), "r"(row), "r"(head), "r"(batch), "r"(shared_address(b))
+                 : "memory");
+}
+// To this place of all blocks of the cluster; each one's barrier counts the bytes.
+__device__ inline void fetch_box_for_all(unsigned to, const TensorMap &map, int column, int row,
+                                         int head, int batch, MemoryBarrier *b)
+{
+    if (CLUSTER == 1)
+        fetch_box(to, map, column, row, head, batch, b);
+    else
+        asm volatile(
+            "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+            ".multicast::cluster [%0], [%1, {%2, %3, %4, %5}], [%6], %7;" ::"r"(to),
+            "l"(&map), "r"(column), "r"(row), "r"(head), "r"(batch), "r"(shared_address(b)),
+            "h"((unsigned short)((1 << CLUSTER) - 1))
+            : "memory");
+}
+__device__ inline void fetch_bytes(unsigned to, const void *from, int bytes, MemoryBarrier *b)
+{
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+                 "[%0], [%1], %2, [%3];" ::"r"(to),
+                 "l"(from), "r"(bytes), "r"(shared_address(b))
+                 : "memory");
+}
+
+// The steps of all of a block's tiles, one behind the other: the first copies of a tile are under way beside the last
+// products of the one before.
+struct Ring {
+    Barriers &bar;
+    unsigned left, right;
+    Place at;
+
+    __device__ Ring(Barriers &barriers, unsigned l, unsigned r) : bar(barriers), left(l), right(r)
+    {
+    }
+    // The place for the next step, once all blocks that write to it or read it have read what was there.
+    __device__ Place vacant()
+    {
+        const Place p = at.next();
+        await(&bar.free[p.slot], p.parity ^ 1);
+        expect_bytes(&bar.here[p.slot], LEFT_BYTES + RIGHT_BYTES);
+        return p;
+    }
+    // Before a block ends, all have told it what they have read.
+    __device__ void drain()
+    {
+        for (int i = 0; i < STAGES; i++) {
+            const Place p = at.next();
+            await(&bar.free[p.slot], p.parity ^ 1);
+        }
+    }
+    __device__ Place filled()
+    {
+        const Place p = at.next();
+        await(&bar.here[p.slot], p.parity);
+        return p;
+    }
+    // The warp has read what is there.
+    __device__ void release(Place p) const
+    {
+        if (threadIdx.x % 32 < CLUSTER) {
+            if (CLUSTER == 1)
+                arrive(&bar.free[p.slot]);
+            else
+                arrive_there(in_block(shared_address(&bar.free[p.slot]), threadIdx.x % 32));
+        }
+    }
+};
+
+__device__ inline void make_barriers(Barriers &bar)
+{
+    if (threadIdx.x == 0) {
+        for (int i = 0; i < STAGES; i++) {
+            barrier_make(&bar.here[i], 1);
+            barrier_make(&bar.free[i], WARPS * CLUSTER);
+        }
+        for (int i = 0; i < 4; i++) {
+            barrier_make(&bar.piece_here[i / 2][i % 2], WARPS / 2);
+            barrier_make(&bar.piece_free[i / 2][i % 2], 1);
+        }
+        publish_barriers();
+    }
+    cluster_arrive_only();
+    cluster_wait();
+}
+
+// ---- The copies out ------------------------------------------------------------------------------
+
+// Between accesses of threads and those of the copy engine.
+__device__ inline void fence_copies()
+{
+    asm volatile("fence.proxy.async;" ::: "memory");
+}
+
+// Pieces of 64 columns of a warpgroup's 64 rows: in shared memory, and out by the copy engine while others multiply.
+struct Pieces {
+    Barriers &bar;
+    unsigned out; // where they lie
+    int warpgroup, n = 0;
+
+    __device__ unsigned place() const
+    {
+        return out + (warpgroup * 2 + n % 2) * PIECE_BYTES;
+    }
+    // Words of a lane: by columns 8 i and row. Stored as matrices of 8 x 8, four at once.
+    __device__ void put(const unsigned (&w)[8][2])
+    {
+        await(&bar.piece_free[warpgroup][n % 2], n / 2 % 2 ^ 1);
+        const int lane = threadIdx.x % 32, matrix = lane / 8;
+        const int row = threadIdx.x % 128 / 32 * 16 + matrix % 2 * 8 + lane % 8;
+#pragma unroll
+        for (int i = 0; i < 8; i += 2)
+            asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
+                             place() + row * SLICE_BYTES + ((i + matrix / 2) ^ row % 8) * 16),
+                         "r"(w[i][0]), "r"(w[i][1]), "r"(w[i + 1][0]), "r"(w[i + 1][1])
+                         : "memory");
+        fence_copies();
+        __syncwarp();
+        if (lane == 0)
+            arrive(&bar.piece_here[warpgroup][n % 2]);
+        n++;
+    }
+    // One thread of another warp waits for the next piece, sends it, and gives its place back.
+    __device__ unsigned filled() const
+    {
+        await(&bar.piece_here[warpgroup][n % 2], n / 2 % 2);
+        return place();
+    }
+    __device__ void sent()
+    {
+        asm volatile("cp.async.bulk.commit_group;\ncp.async.bulk.wait_group.read 0;" ::: "memory");
+        arrive(&bar.piece_free[warpgroup][n % 2]);
+        n++;
+    }
+};
+
+__device__ inline void send_bytes(void *to, unsigned from, int bytes)
+{
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(from),
+                 "r"(bytes)
+                 : "memory");
+}
+__device__ inline void send_box(const TensorMap &map, int column, int row, int head, int batch,
+                                unsigned from)
+{
+    asm volatile("cp.async.bulk.tensor.4d.global.shared::cta.tile.bulk_group "
+                 "[%0, {%1, %2, %3, %4}], [%5];" ::"l"(&map),
+                 "r"(column), "r"(row), "r"(head), "r"(batch), "r"(from)
+                 : "memory");
+}
+
+// ---- Products ------------------------------------------------------------------------------------
+
+FROM_SHARED(256, N15, C15, "%128", "%129", "%130")
+// C (64 x 256) = A B, or += with `add`: both in shared memory, B (16 x 256) with its columns side by side.
+__device__ inline void multiply_beside(float (&c)[128], unsigned long long a, unsigned long long b,
+                                       int add)
+{
+    asm volatile("{ .reg .pred p; setp.ne.b32 p, %130, 0;\n" WGMMA(
+                     256) "{" N15 "}, %128, %129, p, 1, 1, 0, 1; }"
+                 : C15
+                 : "l"(a), "l"(b), "r"(add));
+}
+// As await_products(), of sums that the products under way add to: nothing of them may be read.
+__device__ inline void await_all_but_one()
+{
+    asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
+}
+
+// Sums over STEP columns of Q and K, or keys of weights and V: one step of the ring.
+template <bool SCORES> __device__ inline Place multiply_step(Ring &ring, float (&c)[128], int add)
+{
+    const Place p = ring.filled();
+    const unsigned warpgroup = threadIdx.x / 128;
+    const unsigned long long left =
+        operand(ring.left + p.slot * LEFT_BYTES + warpgroup * 64 * SLICE_BYTES, BR);
+    const unsigned long long right = operand(ring.right + p.slot * RIGHT_BYTES, SCORES ? BC : STEP);
+    begin_products();
+#pragma unroll
+    for (int i = 0; i < STEP / 16; i++)
+        if (SCORES)
+            multiply_shared(c, left + i * 32 / 16, right + i * 32 / 16, add || i > 0);
+        else
+            multiply_beside(c, left + i * 32 / 16, right + i * 16 * SLICE_BYTES / 16, add || i > 0);
+    commit_products();
+    return p;
+}
+// `steps` of them; adds to c, or begins it.
+template <bool SCORES>
+__device__ inline void multiply_steps(Ring &ring, float (&c)[128], int steps, bool add)
+{
+    Place before = multiply_step<SCORES>(ring, c, add);
+#pragma unroll 1
+    for (int i = 1; i < steps; i++) {
+        const Place p = multiply_step<SCORES>(ring, c, 1);
+        await_all_but_one();
+        ring.release(before);
+        before = p;
+    }
+    await_products<0>(c);
+    ring.release(before);
+}
+
+// ---- First launch: weights -----------------------------------------------------------------------
+
+// Weights count from bases that are multiples of 2^8: so those of neighbouring tiles are mostly the same, and a
+// correction from one to another is exact.
+constexpr float GRID = 8.f;
+
+__device__ inline void put_weights(Pieces &pieces, float (&s)[128], float *base, float *sum,
+                                   float scale_log2e)
+{
+    float from[2], l[4] = {};
+#pragma unroll
+    for (int r = 0; r < 2; r++) {
+        float top[2] = {NEG_INF, NEG_INF};
+#pragma unroll
+        for (int i = 0; i < 32; i++)
+#pragma unroll
+            for (int e = 0; e < 2; e++)
+                top[e] = fmaxf(top[e], s[4 * i + 2 * r + e]);
+        const float m = warp_max<4>(fmaxf(top[0], top[1])); // four lanes share a row
+        from[r] = m == NEG_INF ? 0.f : floorf(m * scale_log2e / GRID) * GRID;
+        if (threadIdx.x % 4 == 0)
+            base[8 * r] = m == NEG_INF ? NEG_INF : from[r];
+    }
+#pragma unroll
+    for (int k = 0; k < PIECES; k++) {
+        unsigned w[8][2];
+#pragma unroll
+        for (int i = 0; i < 8; i++)
+#pragma unroll
+            for (int r = 0; r < 2; r++) {
+                float *x = s + (k * 8 + i) * 4 + 2 * r;
+#pragma unroll
+                for (int e = 0; e < 2; e++) {
+                    x[e] = exp2_fast(x[e] * scale_log2e - from[r]);
+                    l[2 * r + e] += x[e];
+                }
+                w[i][r] = pack(x[0], x[1]);
+            }
+        if (k == PIECES - 1) // before the last piece tells that all is there
+#pragma unroll
+            for (int r = 0; r < 2; r++) {
+                const float all = warp_sum<4>(l[2 * r] + l[2 * r + 1]);
+                if (threadIdx.x % 4 == 0)
+                    sum[8 * r] = all;
+            }
+        pieces.put(w);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
+    bigd_unfused(const __grid_constant__ AttnArgs a, const __grid_constant__ TensorMap q_map,
+                 const __grid_constant__ TensorMap k_map)
+{
+    Ring ring(*(Barriers *)(smem + SMEM_barriers), shared_address(smem + SMEM_Left),
+              shared_address(smem + SMEM_Right));
+    const int rank = cluster_rank();
+    make_barriers(ring.bar);
+
+    if (warpgroup_of_thread() == 2) { // the producer: one thread starts all copies
+        keep_registers<40>();
+        if (threadIdx.x == 256) {
+            for (Work<true> w(a); w.more(); w.next())
+#pragma unroll 1
+                for (int d = 0; d < a.D; d += STEP) {
+                    const Place p = ring.vacant();
+                    MemoryBarrier *b = &ring.bar.here[p.slot];
+                    constexpr int OWN = BC / CLUSTER; // keys that this block fetches
+                    fetch_box(ring.left + p.slot * LEFT_BYTES, q_map, d, w.q0() + rank * BR,
+                              w.head(), w.batch(), b);
+                    fetch_box_for_all(ring.right + p.slot * RIGHT_BYTES + rank * OWN * SLICE_BYTES,
+                                      k_map, d, w.part * BC + rank * OWN, w.head() / (a.H / a.Hkv),
+                                      w.batch(), b);
+                }
+            ring.drain();
+        } else if (threadIdx.x == 288 ||
+                   threadIdx.x == 320) { // one for each warpgroup's copies out
+            Pieces pieces{ring.bar, shared_address(smem + SMEM_Out), (int)threadIdx.x / 32 - 9};
+            for (Work<true> w(a); w.more(); w.next()) {
+                const Rows rows(a, w.head(), w.batch(), w.q0() + rank * BR);
+#pragma unroll 1
+                for (int k = 0; k < PIECES; k++) {
+                    send_bytes(rows.weights(w.part * PIECES + k) + pieces.warpgroup * PIECE_BYTES,
+                               pieces.filled(), PIECE_BYTES);
+                    pieces.sent();
+                }
+            }
+        }
+    } else {
+        take_registers<232>();
+        Pieces pieces{ring.bar, shared_address(smem + SMEM_Out), warpgroup_of_thread()};
+        const float scale_log2e = a.scale * 1.4426950408889634f; // exp(x) = 2^(x log2 e)
+        for (Work<true> w(a); w.more(); w.next()) {
+            float s[128];
+            multiply_steps<true>(ring, s, (a.D + STEP - 1) / STEP, false);
+            const int q0 = w.q0() + rank * BR, row = row_of_lane(q0, warpgroup_of_thread());
+            if ((w.part + 1) * BC > visible_keys(a, q0))
+                mask_scores(s, a, row, w.part * BC);
+            const Rows rows(a, w.head(), w.batch(), q0);
+            put_weights(pieces, s, rows.base(w.part, row - q0), rows.sum(w.part, row - q0),
+                        scale_log2e);
+        }
+    }
+}
+
+// ---- Second launch: outputs ----------------------------------------------------------------------
+
+// What O counts from, a power of 2, and the sum of weights, of one row. The highest base of all that have come stays within
+// 2^DEEP of it: weights that lie deeper are taken for larger ones and still vanish beside the row's largest.
+constexpr float DEEP = 48.f;
+
+struct OutputRow {
+    float base = NEG_INF, highest = NEG_INF, l = 0.f;
+
+    // O's factor before a tile of that base is added.
+    __device__ float take(float next, float sum)
+    {
+        highest = fmaxf(highest, next);
+        const float to = next == NEG_INF ? base : fmaxf(next, highest - DEEP);
+        const float c = to == base ? 1.f : exp2_fast(base - to);
+        base = to;
+        l = l * c + sum;
+        return c;
+    }
+};
+
+__device__ inline void put_outputs(Pieces &pieces, const float (&o)[128], RowEnds ends)
+{
+#pragma unroll
+    for (int k = 0; k < PIECES; k++) {
+        unsigned w[8][2];
+#pragma unroll
+        for (int i = 0; i < 8; i++)
+#pragma unroll
+            for (int r = 0; r < 2; r++) {
+                const float *x = o + (k * 8 + i) * 4 + 2 * r;
+                w[i][r] = pack(x[0] * ends.inverse[r], x[1] * ends.inverse[r]);
+            }
+        pieces.put(w);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(ATTN_THREADS_outputs, 1)
+    bigd_unfused_outputs(const __grid_constant__ AttnArgs a,
+                         const __grid_constant__ TensorMap v_map,
+                         const __grid_constant__ TensorMap o_map)
+{
+    Ring ring(*(Barriers *)(smem + SMEM_barriers_outputs), shared_address(smem + SMEM_Left_outputs),
+              shared_address(smem + SMEM_Right_outputs));
+    const int rank = cluster_rank();
+    make_barriers(ring.bar);
+
+    if (warpgroup_of_thread() == 2) { // the producer
+        keep_registers<40>();
+        if (threadIdx.x == 256) {
+            for (Work<false> w(a); w.more(); w.next()) {
+                const Rows rows(a, w.head(), w.batch(), w.q0() + rank * BR);
+                const int steps = (w.keys() + STEP - 1) / STEP;
+#pragma unroll 1
+                for (int j = 0; j < steps; j++) {
+                    const Place p = ring.vacant();
+                    MemoryBarrier *b = &ring.bar.here[p.slot];
+                    fetch_bytes(ring.left + p.slot * LEFT_BYTES, rows.weights(j), LEFT_BYTES, b);
+                    constexpr int OWN = BC / SLICE / CLUSTER; // slices that this block fetches
+#pragma unroll
+                    for (int i = rank * OWN, n = 0; n < OWN; i++, n++)
+                        fetch_box_for_all(ring.right + p.slot * RIGHT_BYTES +
+                                              i * STEP * SLICE_BYTES,
+                                          v_map, w.part * BC + i * SLICE, j * STEP,
+                                          w.head() / (a.H / a.Hkv), w.batch(), b);
+                }
+            }
+            ring.drain();
+        }
+#if !ATTN_PARTS_F32
+        else if (threadIdx.x == 288 || threadIdx.x == 320) {
+            Pieces pieces{ring.bar, shared_address(smem + SMEM_Out_outputs),
+                          (int)threadIdx.x / 32 - 9};
+            for (Work<false> w(a); w.more(); w.next())
+#pragma unroll 1
+                for (int k = 0; k < PIECES; k++) {
+                    send_box(o_map, w.part * BC + k * SLICE,
+                             w.q0() + rank * BR + pieces.warpgroup * 64, w.head(), w.batch(),
+                             pieces.filled());
+                    pieces.sent();
+                }
+        }
+#endif
+    } else {
+        take_registers<232>();
+        Pieces pieces{ring.bar, shared_address(smem + SMEM_Out_outputs), warpgroup_of_thread()};
+        for (Work<false> w(a); w.more(); w.next()) {
+            const int q0 = w.q0() + rank * BR, row = row_of_lane(q0, warpgroup_of_thread());
+            const Rows rows(a, w.head(), w.batch(), q0);
+            const int steps = (w.keys() + STEP - 1) / STEP, tiles = (w.keys() + BC - 1) / BC;
+            float o[128] = {}; // not yet divided by l
+            OutputRow own[2];
+            float base[2], sum[2]; // of the next tile
+            const auto look = [&](int tile) {
+#pragma unroll
+                for (int r = 0; r < 2; r++)
+                    if (tile < tiles) {
+                        base[r] = *rows.base(tile, row - q0 + 8 * r);
+                        sum[r] = *rows.sum(tile, row - q0 + 8 * r);
+                    }
+            };
+            look(0);
+            for (int tile = 0; tile < tiles; tile++) {
+                float c[2];
+#pragma unroll
+                for (int r = 0; r < 2; r++)
+                    c[r] = own[r].take(base[r], sum[r]);
+                look(tile + 1);
+                if (tile > 0 && __any_sync(FULL_WARP, c[0] != 1.f || c[1] != 1.f))
+#pragma unroll
+                    for (int i = 0; i < 128; i++)
+                        o[i] *= c[i % 4 / 2];
+                multiply_steps<false>(ring, o, min(BC / STEP, steps - tile * (BC / STEP)),
+                                      tile > 0);
+            }
+            RowEnds ends;
+#pragma unroll
+            for (int r = 0; r < 2; r++) {
+                const int i = row + 8 * r;
+                if (w.part == 0 && threadIdx.x % 4 == 0 && i < a.Sq && a.lse)
+                    a.lse[((long long)w.batch() * a.H + w.head()) * a.Sq + i] =
+                        own[r].l == 0.f ? NEG_INF
+                                        : own[r].base * 0.69314718055994531f + log_fast(own[r].l);
+                ends.inverse[r] = own[r].l == 0.f ? 0.f : inverse_fast(own[r].l);
+            }
+#if ATTN_PARTS_F32
+            store_outputs(a, o, ends, row, w.head(), w.batch(), w.part * BC);
+#else
+            put_outputs(pieces, o, ends);
+#endif
+        }
+    }
+}
+
+/* Cost: 2 Sk bytes a row are written, and read ceil(D / 256) times; the heads' own traffic is (CLUSTER 128 + 256) 2 D bytes a step
+ *   of 64, for two blocks at once. Per 64 columns (or keys) of a tile: products 1024 cycles, shared memory as many (640 read by
+ *   wgmma, 384 written by TMA): both are full, and what is lost is what does not lie beside products: the beginning of each
+ *   launch, weights and outputs of each block's last tile.
+ * When fusion pays: a row's weights are 2 Sk bytes, what fusion reads again of K and V for a wide head is more, and at D=1024 no
+ *   block has registers for 64 rows of O, so that scores are computed twice or exchanged.
+ * Bases: rounded down to powers of 2^8, so that P lies in 1 .. 2^8 at a row's largest, and a correction is exact and rare.
+ * Measured (H200, f16, B=1 H=8, us, graphs, one interleaved run each; cuBLAS in brackets), while threads stored weights and
+ *   outputs: S=1024 D=1024 65.9 hot, 64.4 cold (83.1, 81.9), where bigd_split takes 101 and 96.7; D=512 41.1 and 40.3 (59.5, 58.7);
+ *   S=4096 D=1024 803 (1093), D=512 450 (772). CLUSTER=1 at S=1024: 64.7, 63.6; CLUSTER=4: 116, 115.
+ * Limits: memory grows with Sq Sk (16 MB at 8 heads of 1024 by 1024); causal tiles on the diagonal are computed whole; clusters
+ *   of 4 fit 30 times, not 33, and their tiles of 512 queries deal badly.
+ * Next: one launch, in which the blocks of a cluster divide the keys and then the columns, was written and is no faster (kernels/hopper.md). */
