@@ -63,7 +63,8 @@ enum {
       "bytes are used while an asynchronous copy of them may still be under way")                \
     X(OPERAND, "wgmma_operand", "bytes are written while a wgmma may still read them")           \
     X(PROXY, "missing_proxy_fence",                                                              \
-      "bytes that threads wrote are read by a wgmma with no fence.proxy.async in between")
+      "bytes that threads wrote are read by a wgmma, or sent by the copy engine, with no "       \
+      "fence.proxy.async in between")
 enum hazard_kind {
 #define X(id, name, what) HAZARD_##id,
     HAZARD_KINDS(X)
@@ -169,6 +170,8 @@ struct hazard_access {
     enum hazard_act act;
     bool collective; /* wmma, ldmatrix: mask says whose addresses there are; all lanes of the warp
                                            take part */
+    bool
+        engine; /* the copy engine reads, for this warp: what threads wrote is seen through a fence of the proxy */
     bool acquire, release;              /* of strong accesses: .acquire, .release, .acq_rel */
     enum hazard_scope scope;            /* of strong accesses; for plain ones it says nothing */
     const struct hazard_values *values; /* of writes; NULL: not known, taken as unlike */

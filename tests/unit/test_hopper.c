@@ -642,6 +642,15 @@ static void test_first_mbarrier(void)
     end(&t);
 }
 
+/* What threads wrote is sent by the copy engine: seen through a fence of the proxy alone. */
+static void test_sends_that_ail(void)
+{
+    ails("mad.lo.u32 %r1, %t, 4, %s;\nst.shared.u32 [%r1+4096], %t;\nbar.sync 0;\n" ONE_THREAD
+         "@%p6 bra DONE;\ncp.async.bulk.global.shared::cta.bulk_group [%out], [sm+4096], 512;\n"
+         "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\nDONE:\n",
+         "bar.sync 0;\n", "fence.proxy.async;\nbar.sync 0;\n", -1, HAZARD_PROXY);
+}
+
 static void test_mbarriers_that_ail(void)
 {
     /* whoever arrives or asks comes behind the init, of another warp and of the same */
@@ -696,6 +705,7 @@ static const struct tap_test tests[] = {
     {"clocks of who waits", test_pace_of_questions},
     {"an mbarrier at address 0", test_first_mbarrier},
     {"mbarriers that go wrong are told", test_mbarriers_that_ail},
+    {"bytes that are sent without a fence", test_sends_that_ail},
     {"copies that go wrong are told", test_copies_that_ail},
 };
 

@@ -362,7 +362,8 @@ static void watch_shared(struct warp *w, const struct code *c, struct bulk_fligh
                                         .mask = 1u << lane,
                                         .insn = c->insn,
                                         .bytes = f->bytes - at < 128 ? f->bytes - at : 128,
-                                        .act = f->loads ? HAZARD_WRITE : HAZARD_READ};
+                                        .act = f->loads ? HAZARD_WRITE : HAZARD_READ,
+                                        .engine = !f->loads};
         addr[lane] = f->shared + at;
         hazard_shared(h, &a, addr);
     }

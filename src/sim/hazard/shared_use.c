@@ -629,7 +629,7 @@ static void work_on(struct work *w, const uint32_t addr[32], uint32_t mask)
             for (uint32_t i = 0; i < cells; i++)
                 strong_cell(w, begin + i, who);
         else if (!writes) {
-            for (uint32_t i = 0; a->warp >= w->b->own && i < cells; i++)
+            for (uint32_t i = 0; (a->engine || a->warp >= w->b->own) && i < cells; i++)
                 check_proxy(w, begin + i);
             read_cells(w, begin, cells, who);
         } else
