@@ -341,6 +341,13 @@ static void take_pools(const struct backend *b, struct sim_job *j)
     j->table_bytes = page_table_bytes(&b->shape);
 }
 
+/* Whose tensor cores add: those of the GPU that is asked for, or where it cannot run such PTX, of the plan's. */
+static int cc_of(const struct backend *b, const struct slot *s)
+{
+    const int own = s->plan.device ? s->plan.device->cc : 0;
+    return b->options.cc >= s->sm ? b->options.cc : own;
+}
+
 static struct sim_job job_of(const struct backend *b, const struct slot *s)
 {
     const double flops = shape_flops(&b->shape);
@@ -353,6 +360,7 @@ static struct sim_job job_of(const struct backend *b, const struct slot *s)
                         .blocks = (enum sim_blocks)b->options.blocks,
                         .hazards = b->options.hazards == SIM_HAZARDS_ON,
                         .without = b->options.without,
+                        .cc = cc_of(b, s),
                         .threads = b->threads,
                         .seconds = patience_s(&b->options)};
     j.ring = s->ring.gpus > 1 ? &s->ring : NULL;

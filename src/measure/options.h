@@ -22,9 +22,10 @@ struct options {
     char *devices;       /* which they are, "0,1,2,3"; NULL: `device` and those behind it */
     char *
         nodes; /* machines that have them, "here,box"; in a request also where each is (job/nodes.h); NULL: one */
-    int transport;    /* enum transport_kind: what carries data between them */
-    int without;      /* line that the simulator leaves out; 0: none */
-    double sim_s;     /* wall-clock seconds that a simulated run may take; 0: as many as it needs */
+    int transport; /* enum transport_kind: what carries data between them */
+    int without;   /* line that the simulator leaves out; 0: none */
+    double sim_s;  /* wall-clock seconds that a simulated run may take; 0: as many as it needs */
+    int cc; /* of the GPU whose tensor cores the simulator adds like: 89; 0: of one that the PTX is for */
     char *ptx_from;   /* simulate PTX of this compiler or none, "clang 14.0.6"; NULL: as it comes */
     double timeout_s; /* silence allowed while a kernel runs; 0: 5 s, or ten times the worker's own
                          estimate if that is longer */

@@ -43,6 +43,7 @@ libattnscope_a_SOURCES += \
 	%D%/ptx.h \
 	%D%/half.h \
 	%D%/tensor.c %D%/tensor.h \
+	%D%/tensor_cut.c %D%/tensor_cut.h \
 	%D%/tensor_block.h %D%/tensor_body.h %D%/tensor_isa.h \
 	%D%/tensor_avx2.c \
 	%D%/tensor_avx512.c \

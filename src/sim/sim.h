@@ -146,8 +146,9 @@ struct sim_launch {
     uint32_t dynamic_shared;  /* bytes */
     uint32_t shared_limit;    /* static and dynamic together; 0: 232448, that of sm_90 */
     uint32_t multiprocessors; /* what %nsmid says; 0: 1 */
-    uint32_t cluster;         /* blocks of a cluster, neighbours in x; divides grid[0]; 0: 1 */
-    const void *params;       /* of sim_facts.param_bytes, as the kernel lays them out */
+    int cc; /* compute capability of the GPU, 90: how its tensor cores add (tensor_cut.h); 0: not known */
+    uint32_t cluster;   /* blocks of a cluster, neighbours in x; divides grid[0]; 0: 1 */
+    const void *params; /* of sim_facts.param_bytes, as the kernel lays them out */
     size_t param_bytes;
 };
 

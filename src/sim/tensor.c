@@ -9,6 +9,7 @@
 
 #include "sim/half.h"
 #include "sim/tensor_block.h"
+#include "sim/tensor_cut.h"
 
 /* ---- Names. ---- */
 
@@ -213,9 +214,11 @@ static int32_t int_result(const struct tensor_mma *op, int64_t sum)
     return (int32_t)(uint32_t)(uint64_t)sum;
 }
 
-static void run_int8(const struct tensor_mma *op, uint32_t *const d[], uint32_t *const a[],
-                     uint32_t *const b[], uint32_t *const c[])
+static void run_int8(const struct tensor_mma *op, const struct tensor_adder *adder,
+                     uint32_t *const d[], uint32_t *const a[], uint32_t *const b[],
+                     uint32_t *const c[])
 {
+    (void)adder; /* exact, or fused */
     int64_t ma[16][32], mb[32][8], mc[16][8];
     for (int lane = 0; lane < 32; lane++) {
         for (int r = 0; r < op->regs[TENSOR_A]; r++)
@@ -251,9 +254,11 @@ static double f64_element(uint32_t *const reg[], int r, int lane)
     return x;
 }
 
-static void run_f64(const struct tensor_mma *op, uint32_t *const d[], uint32_t *const a[],
-                    uint32_t *const b[], uint32_t *const c[])
+static void run_f64(const struct tensor_mma *op, const struct tensor_adder *adder,
+                    uint32_t *const d[], uint32_t *const a[], uint32_t *const b[],
+                    uint32_t *const c[])
 {
+    (void)adder; /* exact, or fused */
     double ma[16][16], mb[16][8], mc[16][8];
     for (int lane = 0; lane < 32; lane++) {
         for (int r = 0; r < op->regs[TENSOR_A]; r++) {
@@ -282,8 +287,17 @@ static void run_f64(const struct tensor_mma *op, uint32_t *const d[], uint32_t *
 
 /* ---- Products in blocks of 16 x 8. ---- */
 
-static void run_mma(const struct tensor_mma *op, uint32_t *const d[], uint32_t *const a[],
-                    uint32_t *const b[], uint32_t *const c[])
+/* Registers of B, 16 bytes of k each. Of tf32 ptxas makes products of four k each of wmma's (HMMA.1684, sm_80 to sm_90). */
+static int at_once(const struct tensor_mma *op, const struct tensor_adder *adder)
+{
+    if (!adder)
+        return 0;
+    return op->wmma && op->type[TENSOR_A] == TENSOR_TF32 ? 1 : adder->bytes / 16;
+}
+
+static void run_mma(const struct tensor_mma *op, const struct tensor_adder *adder,
+                    uint32_t *const d[], uint32_t *const a[], uint32_t *const b[],
+                    uint32_t *const c[])
 {
     const struct tensor_block s = {
         .a = a,
@@ -292,13 +306,16 @@ static void run_mma(const struct tensor_mma *op, uint32_t *const d[], uint32_t *
         .d = d,
         .c_half = op->type[TENSOR_C] == TENSOR_F16,
         .d_half = op->type[TENSOR_D] == TENSOR_F16,
+        .at_once = at_once(op, adder),
+        .bits = adder ? adder->bits : 0,
     };
     op->block(&s);
 }
 
 /* Two blocks. Their results wait until both have read: d may be anything's registers. */
-static void run_wmma(const struct tensor_mma *op, uint32_t *const d[], uint32_t *const a[],
-                     uint32_t *const b[], uint32_t *const c[])
+static void run_wmma(const struct tensor_mma *op, const struct tensor_adder *adder,
+                     uint32_t *const d[], uint32_t *const a[], uint32_t *const b[],
+                     uint32_t *const c[])
 {
     uint32_t sum[TENSOR_REGS_MAX][32] __attribute__((aligned(64)));
     uint32_t *to[TENSOR_REGS_MAX];
@@ -314,6 +331,8 @@ static void run_wmma(const struct tensor_mma *op, uint32_t *const d[], uint32_t 
             .d = to + half * d_regs,
             .c_half = op->type[TENSOR_C] == TENSOR_F16,
             .d_half = op->type[TENSOR_D] == TENSOR_F16,
+            .at_once = at_once(op, adder),
+            .bits = adder ? adder->bits : 0,
         };
         op->block(&s);
     }

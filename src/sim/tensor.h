@@ -10,12 +10,10 @@
  * for sm_80 and sm_90, that is mma.sync m16n8 twice a product, with its fragments:
  *     m16n16 two products beside each other, m32n8 two above each other, m8n32 as (B^T A^T)^T.
  *
- * Arithmetic: products are exact; sums are f32 fused multiply-adds in the order of k, rounded to
- * nearest each. The hardware adds blocks of 4 (Volta, tf32 of Ampere), 8 (Ampere) or 16 (Hopper) products
- * and the accumulator at once, aligned to the largest of them and cut off (Fasi and others 2021; nothing of it
- * is documented by NVIDIA), so last bits differ from a device's; sums that f32 holds exactly are the
- * same. f16 results are that sum, rounded once, to nearest even. f32 subnormals are kept. A NaN result is
- * 0x7fffffff (f16: 0x7fff). Integer sums wrap, or clamp with satfinite; f64 is fma in the order of k.
+ * Arithmetic: products are exact; sums are those of the GPU's tensor cores, bit for bit, as far as it is known how they add
+ * (tensor_cut.h). Of other GPUs they are f32 fused multiply-adds in the order of k, rounded to nearest each, and f16
+ * results that sum, rounded once, to nearest even; sums that f32 holds exactly are then the same. f32 subnormals are
+ * kept. A NaN result is 0x7fffffff (f16: 0x7fff). Integer sums wrap, or clamp with satfinite; f64 is fma in the order of k.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef ATTNSCOPE_SIM_TENSOR_H
@@ -43,6 +41,7 @@ enum tensor_operand { TENSOR_A, TENSOR_B, TENSOR_C, TENSOR_D };
 
 #define TENSOR_REGS_MAX 8
 
+struct tensor_adder; /* tensor_cut.h */
 struct tensor_block;
 
 /* One product D = A B + C of a warp: A is m x k, B is k x n. Made once for an instruction, then constant. */
@@ -53,8 +52,8 @@ struct tensor_mma {
     bool satfinite;
     int regs[4]; /* registers of a lane, by operand; of f64 64 bits wide */
     int hmma;    /* mma.sync m16n8 (or m8n8) products that it is on the hardware */
-    void (*run)(const struct tensor_mma *op, uint32_t *const d[], uint32_t *const a[],
-                uint32_t *const b[], uint32_t *const c[]);
+    void (*run)(const struct tensor_mma *op, const struct tensor_adder *adder, uint32_t *const d[],
+                uint32_t *const a[], uint32_t *const b[], uint32_t *const c[]);
     void (*block)(const struct tensor_block *); /* what `run` does a m16n8 product with */
 };
 
@@ -70,12 +69,13 @@ enum status tensor_mma_make(struct tensor_mma *op, bool wmma, int m, int n, int 
                             enum tensor_type d, enum tensor_type a, enum tensor_type b,
                             enum tensor_type c, bool satfinite, struct err *err);
 
-/* Runs it for all 32 lanes. Registers of d may be those of a, b or c. Uses the best instruction set of
- * this machine. */
-static inline void tensor_mma_run(const struct tensor_mma *op, uint32_t *const d[],
-                                  uint32_t *const a[], uint32_t *const b[], uint32_t *const c[])
+/* Runs it for all 32 lanes on tensor cores that add so; NULL: it is not known how. Registers of d may be those of a, b or c.
+ * Uses the best instruction set of this machine. */
+static inline void tensor_mma_run(const struct tensor_mma *op, const struct tensor_adder *adder,
+                                  uint32_t *const d[], uint32_t *const a[], uint32_t *const b[],
+                                  uint32_t *const c[])
 {
-    op->run(op, d, a, b, c);
+    op->run(op, adder, d, a, b, c);
 }
 
 /* Which element of its matrix lane `lane` keeps in part `part` (0 the lowest bits) of register `reg`. */

@@ -54,6 +54,23 @@ INLINE_VF vf vf_nan(vf x)
     return _mm256_blendv_ps(x, nan, _mm256_cmp_ps(x, x, _CMP_UNORD_Q));
 }
 
+#define vi_whole(x)   ((vi)_mm256_cvttps_epi32(x))
+#define vs_most(x, y) ((vs)_mm256_max_epi16((__m256i)(x), (__m256i)(y)))
+#define vi_any(x)     !_mm256_testz_si256((__m256i)(x), (__m256i)(x))
+
+/* A conversion rounds to nearest: one that went beyond steps back, by the float's last bit. */
+#define vi_cut(x) cut8((__m256i)(x))
+INLINE_VF vf cut8(__m256i x)
+{
+    const __m256i size = _mm256_abs_epi32(x);
+    const vf near = _mm256_cvtepi32_ps(size);
+    const __m256i back = _mm256_cvttps_epi32(near), /* of 2^31 negative */
+        beyond = _mm256_or_si256(_mm256_cmpgt_epi32(back, size), _mm256_srai_epi32(back, 31));
+    return _mm256_castsi256_ps(
+        _mm256_or_si256(_mm256_add_epi32(_mm256_castps_si256(near), beyond),
+                        _mm256_and_si256(x, _mm256_set1_epi32((int)UINT32_C(0x80000000)))));
+}
+
 #include "sim/tensor_body.h"
 
 ISA_END

@@ -46,6 +46,11 @@ INLINE_VF vf vf_nan(vf x)
     return _mm512_mask_mov_ps(x, _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q), nan);
 }
 
+#define vi_whole(x)   ((vi)_mm512_cvttps_epi32(x))
+#define vi_cut(x)     _mm512_cvt_roundepi32_ps((__m512i)(x), _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC)
+#define vs_most(x, y) ((vs)_mm512_max_epi16((__m512i)(x), (__m512i)(y)))
+#define vi_any(x)     _mm512_test_epi32_mask((__m512i)(x), (__m512i)(x))
+
 /* As tensor_body.h has it, by one exchange among 32 lanes for each half. */
 #define TENSOR_TURNS
 INLINE_VF void turn(const uint32_t *reg, uint32_t turned[2][16])

@@ -12,6 +12,8 @@
 struct tensor_block {
     uint32_t *const *a, *const *b, *const *c, *const *d; /* up to 4, 2, 4 and 4 of them */
     bool c_half, d_half; /* f16 pairs in two registers, else f32 in four */
+    int at_once; /* registers of b whose products are added at once, cut off; 0: one after another, rounded to nearest */
+    int bits;    /* with `at_once`: see tensor_cut.h */
 };
 
 enum tensor_kind { KIND_F16, KIND_BF16, KIND_TF32, KIND_COUNT };

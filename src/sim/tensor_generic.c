@@ -67,6 +67,42 @@ INLINE_VF vf vf_nan(vf x)
     return x;
 }
 
+typedef int32_t vi4 __attribute__((vector_size(16)));
+typedef int16_t vs8 __attribute__((vector_size(16)));
+#define vs_most(x, y) larger(x, y)
+
+INLINE_VF vs8 larger(vs8 x, vs8 y)
+{
+    const vs8 above = x > y;
+    return (x & above) | (y & ~above);
+}
+
+/* As wide as a float may be after all that is cut off of it: those of others do not matter. */
+INLINE_VF vi4 vi_whole(vf x)
+{
+    vi4 whole = {0};
+    for (int i = 0; i < TENSOR_W; i++)
+        whole[i] = fabsf(x[i]) < 0x1p31f ? (int32_t)x[i] : INT32_MIN;
+    return whole;
+}
+
+INLINE_VF vf vi_cut(vi4 x)
+{
+    vf cut = {0};
+    for (int i = 0; i < TENSOR_W; i++) {
+        const uint32_t size = x[i] < 0 ? -(uint32_t)x[i] : (uint32_t)x[i];
+        const int drop = size >> 24 ? 8 - __builtin_clz(size) : 0;
+        cut[i] = (float)(size >> drop << drop);
+        cut[i] = x[i] < 0 ? -cut[i] : cut[i];
+    }
+    return cut;
+}
+
+INLINE_VF int vi_any(vi4 x)
+{
+    return (x[0] | x[1] | x[2] | x[3]) != 0;
+}
+
 #include "sim/tensor_body.h"
 
 ISA_END

@@ -16,7 +16,7 @@
 #define UNROLL PRAGMA(clang loop unroll(full))
 #else
 #ifdef __OPTIMIZE__ /* at -O0 gcc 12 loses the target to this pragma */
-#define ISA_OPTIMIZE PRAGMA(GCC optimize("O3,fp-contract=off"))
+#define ISA_OPTIMIZE PRAGMA(GCC optimize("O3,fp-contract=off,no-tree-reassoc"))
 #else
 #define ISA_OPTIMIZE
 #endif

@@ -36,6 +36,36 @@ bigd_cluster S=2 H=1 D=8192 f32
 bigd_mma S=40 H=2 D=512 f32 causal
 LIST
 
+# ---- sums are those of the GPU's tensor cores, which cut off: a kernel that hides it, and the same with one sum for all of a row
+one_sum=$HOME/.local/share/attnscope/kernels/one_sum.cu
+cut="H=1 Sq=2 Sk=385 D=256 f32 input=mean gpu=H200"
+sim check bigd_mma $cut --json
+is "small parts and each key tile in sums of their own: right on an H200" says "$rc$(echo "$out" | tr -d '\n')" '^0.*"check":"pass"'
+h200=$(field rms_diff)
+sim check bigd_mma $cut gpu=B200 --json
+is "of a B200 it is not known how it adds: to nearest, which is nearer" above "$h200" "$(field rms_diff)"
+mkdir -p "${one_sum%/*}"
+# All parts go to one sum, which begins with that of the tiles before.
+sed -e 's/bigd_mma/one_sum/' -e 's/multiply_tf32(part\[\(1\|PARTS - 1\)\], /multiply_tf32(part[0], /' \
+    -e '/^        add_values(o, v, left, Ps, out_query);/i\
+        for (int i = 0; i < OUT_UNITS * OUT_TILES * 4; i++) outputs[i / 4 / OUT_TILES][i / 4 % OUT_TILES].x[i % 4] = 0;\
+        join_outputs(outputs, Os, cs, k0 > 0, false);\
+        for (int i = 0; i < OUT_UNITS * OUT_TILES * 4; i++)\
+            o[i / 4 / OUT_TILES][i / 4 % OUT_TILES].part[0][i % 4] = outputs[i / 4 / OUT_TILES][i / 4 % OUT_TILES].x[i % 4];' \
+    -e 's/^        if (k0 > 0 || !last)$/        if (!last)/' \
+    -e 's/join_outputs(outputs, Os, cs, k0 > 0, !last)/join_outputs(outputs, Os, cs, false, true)/' \
+    "$src/kernels/cuda/bigd_mma.cu" >"$one_sum"
+sim check one_sum $cut
+if says "$out$err" '(nvcc|clang|NVRTC)' && ! says "$out$err" 'rms_diff'; then
+    skip "nothing here compiles CUDA"
+else
+    is "one sum for all is wrong on an H200: status 1" [ "$rc" -eq 1 ]
+    is "by the error of all" says "$out" '^one_sum: rms_diff .* is over .*, 2.5 times that of a plain evaluation'
+    sim check one_sum $cut gpu=B200
+    is "and right where sums are rounded to nearest" [ "$rc" -eq 0 ]
+fi
+rm -f "$one_sum"
+
 # ---- rows
 sim check fa2_mma S=128 H=1 --json
 is "a row says what it is" says "$out" '"backend":"sim".*"origin":"sim"'

@@ -395,12 +395,14 @@ static bool intact(const struct arena *x)
 static void scene_run(struct scene *s, const struct sim_program *p, const char *isa, uint32_t how)
 {
     static const uint32_t threads[] = {32, 48, 64, 64};
+    static const int capabilities[] = {90, 89, 0, 75}; /* how sums of tensor cores are made */
     const bool warpgroup = sim_program_facts(p).wgmma_insns > 0;
     const struct sim_launch l = {.grid = {BLOCKS, 1, 1},
                                  .block = {warpgroup ? 128 : threads[how & 3], 1, 1},
                                  .dynamic_shared = 256,
                                  .shared_limit = 65536,
                                  .multiprocessors = 4,
+                                 .cc = capabilities[how & 3],
                                  .params = &s->params,
                                  .param_bytes = sizeof s->params};
     bool wanted[WATCHED];

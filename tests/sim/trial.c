@@ -112,7 +112,8 @@ struct sim_memory *trial_memory(const struct trial *t, struct PagedArgs *paged)
 struct sim_launch trial_launch(const struct trial *t, int pass, const struct PagedArgs *args)
 {
     struct err err = ERR_INIT;
-    struct sim_launch l = sim_launch_of(&t->plan, &t->plan.passes[pass]);
+    struct sim_launch l =
+        sim_launch_of(&t->plan, &t->plan.passes[pass], t->plan.device ? t->plan.device->cc : 0);
     if (sim_params(&t->plan, &t->plan.passes[pass], args, &l, &err) != ST_OK)
         fatal("%s", err.text);
     return l;

@@ -423,7 +423,7 @@ static int wrong_products(struct tensor_mma *op, int times)
         fill(op, TENSOR_B, &b, &fb);
         fill(op, TENSOR_C, &c, &fc);
         fragment_init(&fd);
-        tensor_mma_run(op, fd.reg, fa.reg, fb.reg, fc.reg);
+        tensor_mma_run(op, NULL, fd.reg, fa.reg, fb.reg, fc.reg);
         for (int lane = 0; lane < 32; lane++)
             for (int e = 0; e < op->regs[TENSOR_D] * parts; e++) {
                 const struct tensor_place p = manual(op, TENSOR_D, lane, e);
@@ -471,9 +471,9 @@ static void test_satfinite(void)
         for (int lane = 0; lane < 32; lane++)
             c.word[r][lane] = 0x7fffffff;
     const struct tensor_mma wrap = make(k, false), clamp = make(k, true);
-    tensor_mma_run(&wrap, d.reg, a.reg, b.reg, c.reg);
+    tensor_mma_run(&wrap, NULL, d.reg, a.reg, b.reg, c.reg);
     CU_ASSERT_EQUAL(d.word[3][31], 0x7fffffffu + 32u * 255 * 255);
-    tensor_mma_run(&clamp, d.reg, a.reg, b.reg, c.reg);
+    tensor_mma_run(&clamp, NULL, d.reg, a.reg, b.reg, c.reg);
     CU_ASSERT_EQUAL(d.word[3][31], 0x7fffffff);
 }
 
@@ -500,14 +500,14 @@ static void test_special(void)
         for (int col = 0; col < 8; col++)
             b.word[0][4 * col] = col == 0 ? 0 : col == 1 ? one : 0x7bff; /* k 0, column col */
         c.word[0][1] = float_bits(-INFINITY);                            /* row 0, column 2 */
-        tensor_mma_run(&op, d.reg, a.reg, b.reg, c.reg);
+        tensor_mma_run(&op, NULL, d.reg, a.reg, b.reg, c.reg);
         CU_ASSERT_EQUAL(d.word[0][0], 0x7fffffff);           /* inf * 0 */
         CU_ASSERT_EQUAL(d.word[1][0], float_bits(INFINITY)); /* inf * 1 */
         CU_ASSERT_EQUAL(d.word[0][1], 0x7fffffff);           /* inf - inf */
         CU_ASSERT_EQUAL(d.word[1][4], float_bits(0x1p-24f)); /* a subnormal of f16 */
         CU_ASSERT_EQUAL(d.word[2][1], float_bits(65504.0f * 65504.0f));
         memset(c.word, 0, sizeof c.word);
-        tensor_mma_run(&half, d.reg, a.reg, b.reg, c.reg);
+        tensor_mma_run(&half, NULL, d.reg, a.reg, b.reg, c.reg);
         CU_ASSERT_EQUAL(d.word[0][0], 0x7fffu | (uint32_t)inf << 16);
         CU_ASSERT_EQUAL(d.word[1][1], inf | (uint32_t)inf << 16); /* too large for f16 */
         CU_ASSERT_EQUAL(d.word[0][4], 1u << 16);
@@ -537,7 +537,7 @@ static void test_same_registers(void)
                         b.word[r][lane] &= 0x3fff3fff;
                         c.word[r][lane] &= 0x3fff3fff;
                     }
-                tensor_mma_run(&op, d.reg, a.reg, b.reg, c.reg);
+                tensor_mma_run(&op, NULL, d.reg, a.reg, b.reg, c.reg);
                 uint32_t *to[TENSOR_REGS_MAX];
                 for (int r = 0; r < op.regs[TENSOR_D]; r++) {
                     to[r] = how == 0   ? c.reg[op.regs[TENSOR_D] - 1 - r]
@@ -545,7 +545,7 @@ static void test_same_registers(void)
                             : how == 2 ? b.reg[op.regs[TENSOR_D] - 1 - r]
                                        : c.reg[r];
                 }
-                tensor_mma_run(&op, to, a.reg, b.reg, c.reg);
+                tensor_mma_run(&op, NULL, to, a.reg, b.reg, c.reg);
                 for (int r = 0; r < op.regs[TENSOR_D]; r++)
                     bad += memcmp(to[r], d.reg[r], 128) != 0;
             }
@@ -696,7 +696,7 @@ static int wrong_wmma(const struct kind *k, int cols, const char *isa)
     load(&b, &tb, ld + 8, &fb);
     load(&c, &tc, ld + 16, &fc);
     fragment_init(&fd);
-    tensor_mma_run(&op, fd.reg, fa.reg, fb.reg, fc.reg);
+    tensor_mma_run(&op, NULL, fd.reg, fa.reg, fb.reg, fc.reg);
     store(&d, &td, ld, &fd);
     int bad = a.regs != op.regs[TENSOR_A] || b.regs != op.regs[TENSOR_B] ||
               c.regs != op.regs[TENSOR_C] || d.regs != op.regs[TENSOR_D];
@@ -820,7 +820,7 @@ static void test_speed(void)
         const int n = 20000;
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
         for (int i = 0; i < n; i++)
-            tensor_mma_run(&op, c.reg, a.reg, b.reg, c.reg);
+            tensor_mma_run(&op, NULL, c.reg, a.reg, b.reg, c.reg);
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
         const double ns =
             1e9 * (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec);

@@ -484,7 +484,7 @@ static enum status run_pass(struct run *r, int i, struct err *err)
     enum status st = sim_program_new(r->job->ptx, r->job->ptx_len, entry, &x.program, err);
     if (st != ST_OK)
         return st;
-    x.launch = sim_launch_of(r->job->plan, x.plan);
+    x.launch = sim_launch_of(r->job->plan, x.plan, r->job->cc);
     st = sim_params(r->job->plan, x.plan, &r->args, &x.launch, err);
     x.blocks = (uint64_t)x.launch.grid[0] * x.launch.grid[1] * x.launch.grid[2];
     if (st == ST_OK && r->job->look)
@@ -654,7 +654,7 @@ enum status sim_stage_open(const struct sim_job *j, struct cage_board *board, in
     st = sim_program_new(j->ptx, j->ptx_len, entry, &k->pass.program, err);
     if (st != ST_OK)
         return st;
-    k->pass.launch = sim_launch_of(j->plan, k->pass.plan);
+    k->pass.launch = sim_launch_of(j->plan, k->pass.plan, j->cc);
     st = sim_params(j->plan, k->pass.plan, &r->args, &k->pass.launch, err);
     if (st != ST_OK)
         return st;

@@ -29,6 +29,7 @@ struct sim_job {
     enum sim_blocks blocks;
     bool hazards;
     int without; /* line that orders threads and is left out, from 1; 0: none */
+    int cc;      /* whose tensor cores add: see sim_launch */
     int threads;
     double seconds;          /* of wall-clock time */
     const struct ring *ring; /* of several GPUs: the plan is of the whole; NULL: of one */

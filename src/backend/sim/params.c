@@ -9,13 +9,14 @@
 #include "base/mem.h"
 #include "sim/tensor_map.h"
 
-struct sim_launch sim_launch_of(const struct plan *plan, const struct plan_pass *pass)
+struct sim_launch sim_launch_of(const struct plan *plan, const struct plan_pass *pass, int cc)
 {
     return (struct sim_launch){
         .grid = {(uint32_t)pass->grid[0], (uint32_t)pass->grid[1], (uint32_t)pass->grid[2]},
         .block = {(uint32_t)pass->threads, 1, 1},
         .dynamic_shared = (uint32_t)pass->dynamic_smem,
         .multiprocessors = plan->device ? (uint32_t)plan->device->sms : 0,
+        .cc = cc,
         .cluster = (uint32_t)pass->cluster};
 }
 

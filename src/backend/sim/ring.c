@@ -288,6 +288,7 @@ static enum status attend(struct world *w, const struct ring_meeting *m, const s
             .block = {(uint32_t)x->threads, 1, 1},
             .dynamic_shared = (uint32_t)x->dynamic_smem,
             .multiprocessors = p.device ? (uint32_t)p.device->sms : 0,
+            .cc = w->job->cc,
             .cluster = (uint32_t)x->cluster,
             .params = &args,
             .param_bytes = sizeof args};

@@ -624,11 +624,14 @@ static void leave_to_cuda(const struct source *c, struct request *r)
 
 /* ---- the whole ---- */
 
-static enum status check_gpu(struct session *s, struct source *c, const struct request *r,
+static enum status check_gpu(struct session *s, struct source *c, struct request *r,
                              struct err *err)
 {
     const char *gpu = r->options.gpu;
-    if (!gpu || strchr(gpu, ',') || session_gpu(s, gpu, err))
+    const bool several = gpu && strchr(gpu, ',');
+    const struct device *one = several ? NULL : session_gpu(s, gpu, err);
+    r->options.cc = one ? one->cc : 0;
+    if (!gpu || several || one)
         return ST_OK;
     for (int i = 0; i < c->npairs; i++)
         if (!strcmp(c->pairs[i].key, "gpu"))

@@ -14,6 +14,7 @@
 #include "sim/exec/guest.h"
 #include "sim/exec/pace.h"
 #include "sim/exec/phase.h"
+#include "sim/tensor_cut.h"
 
 #define SPINS_MAX 4 /* rounds in which nobody does more than to ask in vain */
 
@@ -89,6 +90,7 @@ void worker_open(struct worker *t)
                         .nwarps = n,
                         .cluster = cluster_of(t->launch),
                         .block_warps = block_warps(t->launch)};
+    t->adder = tensor_adder_of(t->launch->cc);
     b->threads = t->launch->block[0] * t->launch->block[1] * t->launch->block[2];
     b->block_bytes = p->dynamic_offset + t->launch->dynamic_shared;
     b->stride = b->cluster > 1 ? (uint32_t)rounded(b->block_bytes, CLUSTER_ALIGN) : b->block_bytes;

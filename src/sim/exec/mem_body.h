@@ -686,7 +686,7 @@ OP(MMA)
     for (int o = 0; o < 4; o++)
         for (int k = 0; k < x->mma.regs[o]; k++)
             r[o][k] = REF(uint32_t, from[o][k]);
-    tensor_mma_run(&x->mma, r[3], r[0], r[1], r[2]);
+    tensor_mma_run(&x->mma, t->adder, r[3], r[0], r[1], r[2]);
 }
 
 /* wmma.load and wmma.store: a few accesses each; c->b is the leading dimension, imm the tensor. */

@@ -103,7 +103,7 @@ static void do_product(const struct work *k)
             d[r] = slot(k->w, x->d[n * per + r]);
             zero[r] = none[r];
         }
-        tensor_mma_run(&x->mma, d, pa, pb, k->f->add ? d : zero);
+        tensor_mma_run(&x->mma, worker_of(k->w)->adder, d, pa, pb, k->f->add ? d : zero);
     }
 }
 

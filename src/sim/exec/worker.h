@@ -35,6 +35,7 @@ struct worker {
     const struct sim_launch *launch;
     struct sim_memory *memory;
     warp_run_fn *warp_run;
+    const struct tensor_adder *adder; /* of the launch's GPU; NULL: not known */
     bool counters;
     bool
         slow; /* accesses are looked at lane by lane: someone watches them, or nothing is counted */
