@@ -6,9 +6,10 @@
  * end: `bits` behind the point there, but none is below 2^-158. What reaches beyond is cut off, of each towards 0; the rest is added exactly,
  * and what comes of it cut off to an f32's 24 bits, subnormal ones fewer, or rounded once to the nearest f16 where sums are f16. A 0 that comes
  * of it is +0, whatever the signs, and what is too large is infinite. Nothing of this is documented by NVIDIA. Sources, by compute capability:
- *     9.0           measured on an H200 (2026-11-24): tests/gpu/tensor_sums, 15 forms of mma.sync and wgmma with f16, bf16 and tf32 by ten
- *                   kinds of operands, 2457600 sums, and 327680 of another probe of tf32; all are as here, bit for bit. wgmma adds as
- *                   mma.sync does, whatever N is and wherever its left operand comes from. A few of them: tests/unit/tensor_sums.inc
+ *     9.0           measured on an H200 (2026-11-24) by tests/gpu/tensor_sums: 15 forms of mma.sync and wgmma with f16, bf16 and tf32, operands
+ *                   of ten kinds, from which this was learnt (2457600 sums, and 327680 of an earlier probe of tf32), and of other seeds and one
+ *                   kind more, which nobody had looked at before (2703360): all are as here, bit for bit. wgmma adds as mma.sync does,
+ *                   whatever N is and wherever its left operand comes from. A few of them: tests/unit/tensor_sums.inc
  *     7.5, 8.x      published, not measured by us: Fasi, Higham, Mikaitis, Pranesh, "Numerical behavior of NVIDIA tensor cores"
  *                   (2021), of T4 and A100; Xie and others, MMA-Sim (2025), bit by bit on Turing, Ampere and Ada. That bits end at 2^-158 is
  *                   taken over from 9.0

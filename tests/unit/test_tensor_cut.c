@@ -170,6 +170,7 @@ static void test_every_point(void)
         {.name = "terms to nearest", .bits = 25, .to_nearest = true},
         {.name = "f32 to nearest", .bits = 25, .last_nearest = true},
         {.name = "a product's own exponent", .bits = 25, .own_exponent = true},
+        {.name = "subnormal numbers' own exponents", .bits = 25, .normal = true},
         {.name = "what is added to stays whole", .bits = 25, .sum_whole = true},
         {.name = "no bits below 2^-151", .bits = 25, .lowest = -126},
         {.name = "bits below 2^-158", .bits = 25, .lowest = -1000},
