@@ -163,6 +163,7 @@ static const struct isa_row rows[] = {
     {"fma.f32", OP_FMA_F32, F, 0, SIM_PIPE_fma, 0, 0, "WWWW"},
     {"mad.f32", OP_FMA_F32, F, 0, SIM_PIPE_fma, 0, 0, "WWWW"},
     {"div.f32", OP_DIV_F32, F & ~SIM_SAT, 0, SIM_PIPE_xu, 0, 0, "WWW"},
+    {"div.approx.f32", OP_DIV_APPROX_F32, SIM_FTZ, 0, SIM_PIPE_xu, 0, 0, "WWW"},
     {"rcp.f32", OP_RCP_F32, F & ~SIM_SAT, 0, SIM_PIPE_xu, 0, 0, "WW"},
     {"sqrt.f32", OP_SQRT_F32, F & ~SIM_SAT, 0, SIM_PIPE_xu, 0, 0, "WW"},
     {"rsqrt.f32", OP_RSQRT_F32, SIM_FTZ, 0, SIM_PIPE_xu, 0, 0, "WW"},
@@ -236,12 +237,14 @@ static const struct {
 };
 
 /* Whether the word is left out of forms; `flags` gets what it stands for. */
-static bool is_modifier(const char *word, const char *type, uint32_t *flags)
+static bool is_modifier(const char *word, const char *base, const char *type, uint32_t *flags)
 {
     if (!strcmp(word, "sat") && !strcmp(type, "s32"))
         return false; /* add.sat.s32 is an operation of its own */
     if (!strcmp(word, "abs"))
         return *flags & SIM_XORSIGN; /* .xorsign.abs */
+    if (!strcmp(word, "approx") && !strcmp(base, "div"))
+        return false; /* of large divisors it is another operation */
     for (size_t i = 0; i < sizeof modifiers / sizeof *modifiers; i++)
         if (!strcmp(word, modifiers[i].word)) {
             *flags |= modifiers[i].flag;
@@ -256,7 +259,7 @@ const struct isa_row *isa_find(int nparts, const char *const *parts, uint32_t *f
     size_t len = 0;
     *flags = 0;
     for (int i = 0; i < nparts; i++) {
-        if (i && is_modifier(parts[i], parts[nparts - 1], flags))
+        if (i && is_modifier(parts[i], parts[0], parts[nparts - 1], flags))
             continue;
         const size_t n = strlen(parts[i]);
         if (len + n + 2 > sizeof form)
