@@ -26,11 +26,17 @@ static long round_up(long n, long unit)
     return (n + unit - 1) / unit * unit;
 }
 
-/* Distance between neighbouring values of `type` (f16, bf16) at x > 0. */
+/* Distance between neighbouring values of `type` (f16, bf16) at x > 0: for every weight of a row, hence by its bits. */
 static double ulp_at(double x, enum dtype type)
 {
-    int exponent = ilogb(x), lowest = type == DTYPE_F16 ? -14 : -126;
-    return ldexp(dtype_epsilon(type), exponent < lowest ? lowest : exponent);
+    enum { BITS = 52, BIAS = 1023 };
+    const int lowest = type == DTYPE_F16 ? -14 : -126, below = type == DTYPE_F16 ? 10 : 7;
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    const int exponent = (int)(bits >> BITS) - BIAS;
+    bits = (uint64_t)((exponent < lowest ? lowest : exponent) - below + BIAS) << BITS;
+    memcpy(&x, &bits, sizeof x);
+    return x;
 }
 
 /* 1/n!; the argument of the series is at most ln 2 / 2. */

@@ -56,7 +56,13 @@ INLINE_VF vf vf_nan(vf x)
 
 #define vi_whole(x)   ((vi)_mm256_cvttps_epi32(x))
 #define vs_most(x, y) ((vs)_mm256_max_epi16((__m256i)(x), (__m256i)(y)))
-#define vi_any(x)     !_mm256_testz_si256((__m256i)(x), (__m256i)(x))
+#define vs_where(x, y, a, b)                            \
+    ((vs)_mm256_blendv_epi8((__m256i)(b), (__m256i)(a), \
+                            _mm256_cmpeq_epi16((__m256i)(x), (__m256i)(y))))
+#define vi_where(x, y, a, b)                            \
+    ((vi)_mm256_blendv_epi8((__m256i)(b), (__m256i)(a), \
+                            _mm256_cmpeq_epi32((__m256i)(x), (__m256i)(y))))
+#define vi_any(x) !_mm256_testz_si256((__m256i)(x), (__m256i)(x))
 
 /* A conversion rounds to nearest: one that went beyond steps back, by the float's last bit. */
 #define vi_cut(x) cut8((__m256i)(x))

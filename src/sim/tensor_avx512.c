@@ -49,7 +49,13 @@ INLINE_VF vf vf_nan(vf x)
 #define vi_whole(x)   ((vi)_mm512_cvttps_epi32(x))
 #define vi_cut(x)     _mm512_cvt_roundepi32_ps((__m512i)(x), _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC)
 #define vs_most(x, y) ((vs)_mm512_max_epi16((__m512i)(x), (__m512i)(y)))
-#define vi_any(x)     _mm512_test_epi32_mask((__m512i)(x), (__m512i)(x))
+#define vs_where(x, y, a, b)                                                                      \
+    ((vs)_mm512_mask_mov_epi16((__m512i)(b), _mm512_cmpeq_epi16_mask((__m512i)(x), (__m512i)(y)), \
+                               (__m512i)(a)))
+#define vi_where(x, y, a, b)                                                                      \
+    ((vi)_mm512_mask_mov_epi32((__m512i)(b), _mm512_cmpeq_epi32_mask((__m512i)(x), (__m512i)(y)), \
+                               (__m512i)(a)))
+#define vi_any(x) _mm512_test_epi32_mask((__m512i)(x), (__m512i)(x))
 
 /* As tensor_body.h has it, by one exchange among 32 lanes for each half. */
 #define TENSOR_TURNS

@@ -12,6 +12,7 @@
  *     vi_whole(x)                     a vf's whole parts, towards 0; of what has none any
  *     vi_cut(x)                       integers as a vf, cut off to 24 bits
  *     vs_most(x, y)                   the larger ones of two vs
+ *     vs_where(x, y, a, b), vi_where  a where x is y, else b
  *
  * A product's lane (group g of four, t within it) keeps D's rows g and g+8, columns 2t and 2t+1. So for
  * each k the row of A is one float a group, and that of B the same 4 floats for every group: an element
@@ -140,17 +141,18 @@ INLINE vs exponents16(enum tensor_kind kind, vs x)
     const int shift = kind == KIND_F16 ? 10 : 7, top = kind == KIND_F16 ? 31 : 255;
     const vs size = x & 0x7fff, field = size >> (int16_t)shift, none = {0};
     const vs e = vs_most(field, none + 1) - (int16_t)(top / 2);
-    const vs zero = (vs)(size == none), special = (vs)(field == (int16_t)top);
-    return (e & ~zero & ~special) | (zero & CUT_ZERO) | (special & CUT_SPECIAL);
+    return vs_where(size, none, none + CUT_ZERO,
+                    vs_where(field, none + (int16_t)top, none + CUT_SPECIAL, e));
 }
 
 /* Of floats, in each lane's low half. */
 INLINE vi exponents32(vi x)
 {
     const vi size = x & 0x7fffffff, field = size >> 23, none = {0};
-    const vi e = field - 127 + ((vi)(field == none) & 1);
-    const vi zero = (vi)(size == none), special = (vi)(field == 255);
-    return ((e & ~zero & ~special) | (zero & CUT_ZERO) | (special & CUT_SPECIAL)) & 0xffff;
+    const vi e = (vi)vs_most((vs)field, (vs)(none + 1)) - 127;
+    return vi_where(size, none, none + CUT_ZERO,
+                    vi_where(field, none + 255, none + CUT_SPECIAL, e)) &
+           0xffff;
 }
 
 INLINE vi paired(vi low, vi high)
@@ -269,7 +271,7 @@ INLINE bool cut_once(enum tensor_kind kind, int bits, int from, int to, int h, i
         const vi start = vi_whole((vf)((vi)acc[p][v] + up[p][v]));
         const vi all = (vi)((vu)sum[p][v] + (vu)start);
         bad |= (all ^ sum[p][v]) & (all ^ start) & (int32_t)UINT32_C(0x80000000);
-        acc[p][v] = (vf)(((vi)vi_cut(all) - up[p][v]) & (vi)(all != 0));
+        acc[p][v] = (vf)vi_where(all, (vi){0}, (vi){0}, (vi)vi_cut(all) - up[p][v]);
     }
     return !vi_any(bad);
 }

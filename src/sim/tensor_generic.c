@@ -77,6 +77,18 @@ INLINE_VF vs8 larger(vs8 x, vs8 y)
     return (x & above) | (y & ~above);
 }
 
+INLINE_VF vs8 vs_where(vs8 x, vs8 y, vs8 a, vs8 b)
+{
+    const vs8 is = x == y;
+    return (a & is) | (b & ~is);
+}
+
+INLINE_VF vi4 vi_where(vi4 x, vi4 y, vi4 a, vi4 b)
+{
+    const vi4 is = x == y;
+    return (a & is) | (b & ~is);
+}
+
 /* As wide as a float may be after all that is cut off of it: those of others do not matter. */
 INLINE_VF vi4 vi_whole(vf x)
 {
