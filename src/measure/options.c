@@ -246,7 +246,8 @@ const struct field option_keys[] = {
     FIELD(FIELD_TEXT,  options, host, .flags = FIELD_AUTO | FIELD_LOCAL, .hooks = &on_host,
           .doc = "the machine on which they run, as \"host\" lists them; auto: this one"),
     FIELD(FIELD_TEXT,  options, gpu, .flags = FIELD_AUTO | FIELD_LOCAL, .hooks = &on_gpu,
-          .doc = "device model for plans, as \"devices\" lists them; auto: the GPU present, else L4"),
+          .doc = "device model for plans, as \"devices\" lists them; the simulator adds as its tensor cores do; auto: "
+                 "the GPU present, else L4"),
     FIELD(FIELD_COUNT, options, device, .lo = 0, .hi = DEVICE_MAX, .hooks = &on_device,
           .doc = "which of the backend's devices, from 0"),
     FIELD_AT("n",    FIELD_INT,  options, rule.n, .flags = FIELD_AUTO, .lo = 0, .hi = 1000000,
