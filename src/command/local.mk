@@ -11,7 +11,7 @@ CLEANFILES += verb_table.h
 libattnscope_a_SOURCES += \
 	%D%/desk/cmd_alias.c \
 	%D%/help/apropos.c \
-	%D%/ask/axis.c %D%/ask/axis.h %D%/ask/automatic.c %D%/ask/automatic.h %D%/verbs/tune_measure.c %D%/verbs/tune_measure.h %D%/verbs/tune_values.c %D%/verbs/tune_values.h \
+	%D%/ask/axis.c %D%/ask/axis.h %D%/ask/automatic.c %D%/ask/automatic.h %D%/ask/loads.c %D%/ask/loads.h %D%/verbs/tune_measure.c %D%/verbs/tune_measure.h %D%/verbs/tune_values.c %D%/verbs/tune_values.h \
 	%D%/ask/columns.c %D%/ask/columns.h %D%/ask/predicted.c %D%/ask/predicted.h \
 	%D%/ask/gather.c %D%/ask/gather.h %D%/verbs/cmd_calibrate.c \
 	%D%/show/chosen.c %D%/show/chosen.h %D%/show/owner.c %D%/show/owner.h \

@@ -14,6 +14,7 @@
 #include "backend/backend.h"
 #include "base/mem.h"
 #include "base/sanitize.h"
+#include "command/ask/loads.h"
 #include "command/ask/scaling.h"
 #include "command/session.h"
 #include "store/calibrations.h"
@@ -48,6 +49,7 @@ void services_clear(struct services *x)
     calibrations_free(x->calibrations);
     tunings_free(x->tunings);
     library_free(x->library);
+    loads_free(x->loads);
     scaling_free(x->scaling);
     free(x->gpu.name);
     free(x->consent_wanted);

@@ -22,6 +22,7 @@
 struct session;
 struct calibrations;
 struct scaling;
+struct loads;
 
 struct services {
     struct registry *registry;    /* which kernels there are */
@@ -38,6 +39,7 @@ struct services {
     struct ceilings *ceilings;    /* session_ceilings() */
     struct calibrations *calibrations; /* session_calibrations() */
     struct tunings *tunings;           /* session_tunings() */
+    struct loads *loads;               /* ask/loads.h; NULL: likewise */
     struct scaling *scaling;           /* ask/scaling.h; NULL: nothing is remembered */
     struct {                           /* debug/debugger.h has it */
         void *is;                      /* NULL: nothing is debugged */

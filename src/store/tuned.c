@@ -66,6 +66,7 @@ struct tunings {
     struct kept *v;
     size_t n, cap;
     bool read;
+    unsigned serial;
     struct trouble {
         char *path, *why;
         bool shipped;
@@ -576,6 +577,12 @@ enum status tunings_keep(struct tunings *t, const struct tuned *x, size_t n, cha
     if (st == ST_OK)
         st = path_make_parent(*path, err);
     const enum status kept = keep_in_turn(t, x, n, st ? NULL : *path, err);
+    t->serial++;
     free(name);
     return st ? st : kept;
+}
+
+unsigned tunings_serial(const struct tunings *t)
+{
+    return t->serial;
 }

@@ -85,5 +85,7 @@ char *tunings_trouble(const struct tunings *t, const char *path);
  * frees it. This session knows them even where they could not be written. */
 enum status tunings_keep(struct tunings *t, const struct tuned *x, size_t n, char **path,
                          struct err *err);
+/* Grows with each tunings_keep(): what was concluded before may be other by now. */
+unsigned tunings_serial(const struct tunings *t);
 
 #endif

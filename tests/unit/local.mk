@@ -166,6 +166,8 @@ unit_tests += %D%/test_cpu_kernels.t
 %C%_test_cpu_kernels_t_SOURCES = %D%/test_cpu_kernels.c %D%/cpu_cases.c %D%/cpu_cases.h
 # Tests of verbs and lessons, in a home of their own.
 home_run = %D%/home.h %D%/home.c
+unit_tests += %D%/test_loads.t
+%C%_test_loads_t_SOURCES = %D%/test_loads.c $(home_run)
 unit_tests += %D%/test_recall.t
 %C%_test_recall_t_SOURCES = %D%/test_recall.c $(home_run)
 unit_tests += %D%/test_unit_sum.t

@@ -10,6 +10,7 @@
 #include "backend/cpu_host.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "command/ask/loads.h"
 #include "command/ask/plan_here.h"
 #include "plan/nearby.h"
 
@@ -151,9 +152,9 @@ static void keep_regs(struct known *of, const struct plan *p, const struct param
     }
 }
 
-/* What its main launch asks of a GPU at a shape; false: it cannot run there. */
-static bool load_of(const struct question *x, struct known *k, const struct shape *at,
-                    const struct device *gpu, struct nearby_load *out)
+/* What its main launch asks of a GPU at a shape; false: it cannot run there. *sure: no compilation will say otherwise. */
+static bool work_out(const struct question *x, struct known *k, const struct shape *at,
+                     const struct device *gpu, struct nearby_load *out, bool *sure)
 {
     const struct param_values v = params_of(k->desc, k->own, at);
     const struct code *code = find_code(k, &v, at, gpu);
@@ -161,10 +162,28 @@ static bool load_of(const struct question *x, struct known *k, const struct shap
     const enum status st = code ? plan_brief(k->desc, at, &v, gpu, &code->regs, &p, NULL)
                                 : plan_here_brief(x->s, k->desc, at, &v, gpu, &p, NULL);
     const bool good = !st && nearby_load(&p, out);
+    *sure = !plan_lacks_regs(&p);
     if (good && !code)
         keep_regs(k, &p, &v);
     plan_clear(&p);
     return good;
+}
+
+/* The same, once. */
+static bool load_of(const struct question *x, struct known *k, const struct shape *at,
+                    const struct device *gpu, struct nearby_load *out)
+{
+    struct services *all = &x->s->services;
+    const struct loads_key key = loads_key(k->desc, k->own, at, gpu);
+    bool can, sure;
+    if (!all->loads)
+        all->loads = loads_new();
+    if (loads_find(all->loads, &key, &can, out))
+        return can;
+    can = work_out(x, k, at, gpu, out, &sure);
+    if (sure)
+        loads_keep(all->loads, &key, can ? out : NULL);
+    return can;
 }
 
 /* ---- all that was timed on such a GPU ---- */

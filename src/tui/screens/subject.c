@@ -35,6 +35,8 @@ void subject_clear(struct subject *s)
     free(s->problem);
     str_free(&s->command);
     str_free(&s->why);
+    free(s->chosen_for);
+    free(s->chosen);
     *s = (struct subject){.app = s->app};
 }
 
@@ -144,6 +146,32 @@ bool subject_is_compiling(const struct subject *s)
     return s->have_plan && plan_is_awaited(s->app->session, &s->plan);
 }
 
+/* All that what auto would take hangs on. */
+static char *chosen_question(const struct subject *s)
+{
+    struct session *session = s->app->session;
+    struct str command = {0};
+    request_command(&s->planned, "plan", &command);
+    str_addf(&command, " on %s, %d %u %u", s->plan.device->name,
+             registry_generation(session->services.registry), plans_serial(session),
+             tunings_serial(session_tunings(session)));
+    return str_take(&command);
+}
+
+static void say_chosen(struct subject *s)
+{
+    struct str text = {0};
+    char *question = chosen_question(s);
+    if (!s->chosen_for || strcmp(question, s->chosen_for) != 0) {
+        chosen_why(s->app->session, &s->planned, 0, &text);
+        replace(&s->chosen_for, question);
+        replace(&s->chosen, str_text(&text));
+        str_free(&text);
+    }
+    str_add(&s->why, s->chosen);
+    free(question);
+}
+
 static void say_why(struct subject *s)
 {
     if (s->have_plan && s->no_plan && !s->plan.reason) /* plan_why() says the reason itself */
@@ -151,7 +179,7 @@ static void say_why(struct subject *s)
     if (s->have_plan && s->plan.npasses > 0) {
         plan_why(&s->plan, &s->why);
         if (!s->plan.reason)
-            chosen_why(s->app->session, &s->planned, 0, &s->why);
+            say_chosen(s);
     } else if (s->no_plan && !s->have_plan)
         str_add(&s->why, s->no_plan);
 }

@@ -29,6 +29,9 @@ struct subject {
     bool have_plan;
     char *no_plan;  /* why there is none, or why it cannot be launched */
     struct str why; /* what limits it, in a sentence or two */
+    /* What auto would take, which asks all that was ever timed, and what that is an answer to: a screen plans anew at
+     * whatever moves. NULL: nothing was asked. */
+    char *chosen_for, *chosen;
     /* What an SM held before a setting changed it, for the same kernel and GPU; blocks_per_sm INT_UNKNOWN:
      * nothing. */
     struct occupancy before;
