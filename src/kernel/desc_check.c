@@ -64,7 +64,9 @@ static enum status check_required(const struct checked *p, const char *missing)
 {
     struct slice top = {0, 0};
     if (missing)
-        return desc_fail(p->t, top, "the first comment has no @%s", missing);
+        return desc_fail(
+            p->t, top, "the first comment has no @%s; \"source %s%s\" begins with one that has all",
+            missing, p->t->cpu ? "fa2" : "naive", p->t->cpu ? " backend=cpu" : "");
     const enum status st = check_code(p);
     if (st != ST_OK)
         return st;

@@ -239,6 +239,20 @@ for order in turns against 7; do
 done
 run -c "debug fa2_no_release S=200 H=1 f32; until hazard; back; info hazards"
 is "a step before it is not there" says "$out" '^no hazard and no fault so far$'
+
+# ---- where a NaN comes from: a sum that stays 0, so that one tile ends with infinities, which the next one multiplies by it
+sed -e 's/^ \* @name.*/ * @name nothing/' -e 's/qtile_seq(const/nothing(const/' -e 's/l += sum;/l += 0 * sum;/' \
+    "$ATTNSCOPE_SRCDIR/kernels/cuda/qtile_seq.cu" >"$kernels/nothing.cu"
+line=$(grep -n 'acc\[d\] \*= l' "$kernels/nothing.cu" | cut -d: -f1)
+run sanitize nothing S=200 H=1 D=32 f32
+is "a NaN in the output, and how its maker is found" says "$out" '^  "debug nothing B=1 H=1 S=200 D=32 f32", then "until nan"'
+run -c 'debug nothing S=200 H=1 D=32 f32; until nan'
+is "until nan stops at the first instruction that makes one" says "$out" "^did warp [0-9]+, nothing\.cu:$line: "
+is "  which shows it" says "$out" '^  = .* nan in every lane$'
+run -c 'debug nothing S=200 H=1 D=32 f32; until nan; until nan; until nan'
+is "  and the others that make one, none that hands it on" [ "$(printf '%s\n' "$out" | grep -c "^did warp [0-9]*, nothing\.cu:$line: ")" -eq 3 ]
+run -c 'debug qtile_seq S=200 H=1 D=64 f32; until nan'
+is "  where there is none, the block ends" says "$out" 'the block has ended'
 run -c 'debug fa2 B=1 H=1 S=64 D=64 f32; debug until barrier; debug'
 is "debug alone, while a block is held: where it stands" [ "$rc $(printf '%s\n' "$out" | grep -c 'waits at its barrier, fa2')" = "0 2" ]
 run -c 'debug fa2 B=1 H=1 S=64 D=64 f32; debug --json'

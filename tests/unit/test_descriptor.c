@@ -352,6 +352,7 @@ static void test_missing_parts(void)
         {"/* @name a */", "no @title"},
         {"/* @name a\n@title t */", "no @dtypes"},
         {"/* @name a\n@title t\n@dtypes f8 */", "f8"},
+        {"/* @name a */", "the first comment has no @title; \"source naive\" begins with one"},
         {"/* @name a\n@title t\n@dtypes f16\n@grid 1 */", "launch a has no @threads"},
         {"/* @name a\n@title t\n@dtypes f16\n@threads 1 */", "launch a has no @grid"},
         {"/* @name a\n@title t\n@dtypes f16\n@threads 1\n@grid 1\n@pass b */", "launch b has no"},

@@ -151,27 +151,29 @@ static enum status do_continue(struct debug_line *l, struct err *err)
     return st != ST_OK ? st : go(l, "end", -1, 1, NULL, err);
 }
 
-static const char *const until_words[] = {"barrier", "access", "shared", "global",
-                                          "hazard",  "fault",  "join",   NULL};
+static const char *const until_words[] = {"barrier", "access", "shared", "global", "hazard",
+                                          "fault",   "nan",    "join",   NULL};
 
 static enum status do_until(struct debug_line *l, struct err *err)
 {
     const int warp = debugger_warp(l->debugger);
     if (!l->nargs)
-        return bad(l, "a line, or one of barrier access shared global hazard fault join", err);
+        return bad(l, "a line, or one of barrier access shared global hazard fault nan join", err);
     enum status st = too_many(l, 1, err);
     if (st != ST_OK)
         return st;
     const char *what = l->args[0];
     if (!strcmp(what, "hazard") || !strcmp(what, "fault"))
         return go(l, "problem", -1, 1, NULL, err);
+    if (!strcmp(what, "nan"))
+        return go(l, what, -1, 1, NULL, err);
     if (word_index(until_words, what) >= 0)
         return go(l, what, warp, 1, NULL, err);
     if (!strchr("0123456789", *what) && !strchr(what, ':')) {
         char *clean = sanitize_line(what);
         err_set(err, ST_USAGE,
                 "until: \"%s\" is no line, and none of barrier access shared global "
-                "hazard fault join",
+                "hazard fault nan join",
                 clean);
         free(clean);
         return ST_USAGE;
@@ -552,7 +554,7 @@ const struct debug_word debug_words[] = {
     {"nexti", "ni", "[N]", "as stepi", NULL, do_stepi},
     {"finish", "fin", "", "the warp, out of what is inlined here", NULL, do_finish},
     {"continue", "c", "", "all warps, to a break, a hazard, a fault or the end", NULL, do_continue},
-    {"until", "u", "LINE|barrier|access|shared|global|hazard|join", "the warp, to a line, a barrier, an access; a hazard of any", until_words, do_until},
+    {"until", "u", "LINE|barrier|access|shared|global|hazard|nan|join", "the warp, to a line, a barrier, an access; a hazard of any, the first NaN of any", until_words, do_until},
     {"back", "rsi", "[N]", "steps back, by running the block again", NULL, do_back},
     {"goto", NULL, "N", "to behind step N, of those that were made", NULL, do_goto},
     {"break", "b", "[LINE] [warp N] [lane N] [if VALUE > X]", "stop where a warp comes to a line", NULL, do_break},

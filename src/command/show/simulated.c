@@ -569,7 +569,9 @@ void printed_text(const struct run_rows *rows, struct str *out)
         if (json_array_size(row->printed))
             printed_lines(row, out);
         if (row->hazards_lost != INT_UNKNOWN && row->hazards_lost > 0)
-            str_addf(out, "%s: and %lld more accesses of further hazards, which were not kept\n",
+            str_addf(out,
+                     "%s: and %lld more such accesses by further instructions, of which no more "
+                     "are kept\n",
                      row->kernel, (long long)row->hazards_lost);
     }
 }

@@ -52,6 +52,11 @@ static void add_verdict(struct outcome *o, const struct run_row *run, const stru
         str_addf(&o->text, ", nothing was counted; %s's PTX\n", run->ptx ? run->ptx : "?");
     if ((wrong || !counted) && run->reason)
         str_addf(&o->text, "  %s\n", run->reason);
+    if (wrong && run->reason && strstr(run->reason, "a NaN where"))
+        str_addf(&o->text,
+                 "  \"debug %s %s\", then \"until nan\": the first instruction of a block that "
+                 "makes one\n",
+                 run->kernel, run->shape ? run->shape : "");
     if (without)
         str_addf(&o->text, "  %s\n", without);
     free(without);
