@@ -10,6 +10,7 @@
 #include "command/ask/automatic.h"
 #include "command/ask/request.h"
 #include "command/session.h"
+#include "command/show/chosen.h"
 #include "home.h"
 #include "tap.h"
 
@@ -116,10 +117,38 @@ static void test_same(void)
     session_free(fresh);
 }
 
+/* What the screen says of one that auto would not take. */
+static void why(const char *batch, struct str *out)
+{
+    const struct request_word words[] = {{"B", batch}, {"H", "16"},     {"S", "4k"},
+                                         {"D", "128"}, {"gpu", "H200"}, {NULL, NULL}};
+    struct request r;
+    struct err err = ERR_INIT;
+    CU_ASSERT_EQUAL_FATAL(request_of(session, "fa2", words, REQUEST_PLAN | REQUEST_FRESH, &r, &err),
+                          ST_OK);
+    str_clear(out);
+    chosen_why(session, &r, 0, out);
+    request_clear(&r);
+}
+
+/* Figures that stand on one screen must not contradict each other. */
+static void test_beside(void)
+{
+    struct str text = {0};
+    why("2", &text); /* which is recorded: 25 times as long */
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&text), "this one took 2"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&text), " times that when it was recorded."));
+    why("3", &text); /* which is not */
+    CU_ASSERT_PTR_NULL(strstr(str_text(&text), "recorded"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&text), "give or take"));
+    str_free(&text);
+}
+
 static const struct tap_test tests[] = {
     {"each launch has a key of its own", test_keys},
     {"what is kept is found, and never another's", test_kept},
     {"auto says the same, whatever was asked before", test_same},
+    {"what it says of another is what was recorded of that, or how sure it is", test_beside},
 };
 
 static bool prepare(const char *home)

@@ -300,14 +300,15 @@ static int count_of(const struct rowset *rows, const char *field, const char *te
     return n;
 }
 
-/* The geometric mean of the ratios, and in *n of how many. */
+/* The geometric mean of the ratios, and in *n of how many: of what has changed. What is the same in both says how far apart
+ * two sessions are, and is no gain. */
 static double mean_ratio(const struct rowset *rows, int *n)
 {
     double sum = 0;
     *n = 0;
     for (size_t i = 0; i < rows->n; i++) {
         const double r = pair_at(rows, i)->ratio;
-        if (r > 0)
+        if (r > 0 && !row_is(rows->rows[i], "verdict", "control"))
             sum += log(r), ++*n;
     }
     return exp(sum / *n);
@@ -327,7 +328,8 @@ static void add_summary(struct str *out, const struct rowset *rows, const struct
     }
     char buf[NUMBER_BUF];
     if (n)
-        str_addf(out, "; time new over old, geometric mean of %d: %s", n, number_fmt(buf, mean, 3));
+        str_addf(out, "; time new over old, geometric mean of the %d that may differ: %s", n,
+                 number_fmt(buf, mean, 3));
     str_addc(out, '\n');
     if (control->rows)
         str_addf(out,

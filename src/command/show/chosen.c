@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "command/ask/automatic.h"
+#include "command/ask/recollect.h"
 #include "export/rows.h"
 
 enum { SHOWN = 8 };
@@ -142,19 +143,45 @@ static void add_first(const struct automatic_ranking *by, struct str *out)
         add_blocks(&by->v[0], next, out);
 }
 
-static void add_other(const struct automatic_ranking *by, int at, struct str *out)
+/* Beside the first: what was recorded of this one at the very shape, which stands on the same screen, else what is expected. */
+static void add_this(const struct automatic_ranking *by, int at, double recorded_us,
+                     struct str *out)
 {
-    char us[NUMBER_BUF], times[NUMBER_BUF], *name = automatic_name(&by->v[0]);
+    char times[NUMBER_BUF];
+    const double us = recorded_us > 0 ? recorded_us : at >= 0 ? by->v[at].us : NAN;
+    if (!(us > 0)) {
+        str_add(out, "; this one was not timed at such shapes.");
+        return;
+    }
+    number_fmt(times, us / by->v[0].us, 3);
+    if (recorded_us > 0)
+        str_addf(out, ", this one took %s times that when it was recorded.", times);
+    else if (by->v[at].exact)
+        str_addf(out, ", this one took %s times that.", times);
+    else
+        str_addf(out, ", this one some %s times that, give or take %.0f %%.", times,
+                 fmax(1, 100 * by->v[at].error));
+    if (at >= 0)
+        add_blocks(&by->v[at], &by->v[0], out);
+}
+
+static void add_other(const struct automatic_ranking *by, int at, double recorded_us,
+                      struct str *out)
+{
+    char us[NUMBER_BUF], *name = automatic_name(&by->v[0]);
     str_addf(out, " auto would take %s here: %s us %s", name, number_fmt(us, by->v[0].us, 3),
              by->v[0].exact ? "when it was timed" : "expected");
     free(name);
-    if (at < 0)
-        str_add(out, "; this one was not timed at such shapes.");
-    else {
-        str_addf(out, ", this one %s times that.",
-                 number_fmt(times, by->v[at].us / by->v[0].us, 3));
-        add_blocks(&by->v[at], &by->v[0], out);
-    }
+    add_this(by, at, recorded_us, out);
+}
+
+/* NAN: nothing was, of this shape, by its source of today. */
+static double recorded_us(struct session *s, const struct request *r, int i)
+{
+    const struct device *gpu = session_gpu(s, r->options.gpu, NULL);
+    const struct recalled was =
+        gpu ? recollect(s, r, i, gpu) : (struct recalled){.distance = INFINITY};
+    return recollect_exact(&was) && !was.old ? was.row->median_us : NAN;
 }
 
 void chosen_why(struct session *s, const struct request *r, int i, struct str *out)
@@ -171,6 +198,6 @@ void chosen_why(struct session *s, const struct request *r, int i, struct str *o
     if (at == 0)
         add_first(&by, out);
     else if (told)
-        add_other(&by, at, out);
+        add_other(&by, at, recorded_us(s, r, i), out);
     automatic_ranking_clear(&by);
 }

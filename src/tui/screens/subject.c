@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "command/ask/plan_here.h"
+#include "command/ask/recollect.h"
 #include "command/show/chosen.h"
 #include "tui/screens/screen_util.h"
 
@@ -151,10 +152,12 @@ static char *chosen_question(const struct subject *s)
 {
     struct session *session = s->app->session;
     struct str command = {0};
+    const struct recalled was = recollect(session, &s->planned, 0, s->plan.device);
     request_command(&s->planned, "plan", &command);
-    str_addf(&command, " on %s, %d %u %u", s->plan.device->name,
+    str_addf(&command, " on %s, %d %u %u %g", s->plan.device->name,
              registry_generation(session->services.registry), plans_serial(session),
-             tunings_serial(session_tunings(session)));
+             tunings_serial(session_tunings(session)),
+             recollect_exact(&was) ? was.row->median_us : 0);
     return str_take(&command);
 }
 
