@@ -128,6 +128,39 @@ static void test_compact_focus(void)
     CU_ASSERT_EQUAL(p, PANE_SHAPE);
 }
 
+/* What takes few lines does not stand alone on a small terminal that has more: it is three panes, which fill it. */
+static void test_small(void)
+{
+    static const enum pane together[] = {PANE_TIME, PANE_CHECK, PANE_OCC};
+    struct layout_wish one = wish;
+    struct screen_layout l;
+    for (int h = 18; h < 40; h += 3)
+        for (int i = 0; i < 3; i++) {
+            int rows = 0;
+            one.focus = together[i];
+            layout_explore(60, h, &one, &l);
+            for (int p = 0; p < PANE_COUNT; p++) {
+                CU_ASSERT_EQUAL(l.pane[p].w > 0,
+                                p == PANE_TIME || p == PANE_CHECK || p == PANE_OCC);
+                rows += l.frame[p].h;
+            }
+            CU_ASSERT_EQUAL(rows, h - 3);
+            CU_ASSERT(l.pane[PANE_TIME].h >= 4 && l.pane[PANE_CHECK].h >= 3 &&
+                      l.pane[PANE_OCC].h >= 5);
+            CU_ASSERT_EQUAL(layout_next(&l, PANE_TIME, 1), PANE_CHECK);
+        }
+    one.focus = PANE_TIME;
+    layout_explore(60, 17, &one, &l); /* no room for three */
+    CU_ASSERT_EQUAL(l.pane[PANE_CHECK].w, 0);
+    one.zoom = true;
+    layout_explore(60, 20, &one, &l); /* nor are they asked for */
+    CU_ASSERT_EQUAL(l.pane[PANE_CHECK].w, 0);
+    one.zoom = false;
+    one.focus = PANE_KERNELS;
+    layout_explore(60, 20, &one, &l); /* a list takes all there is */
+    CU_ASSERT_EQUAL(l.pane[PANE_KERNELS].h, 16);
+}
+
 /* Beside times the simulator's figures have a pane at every size, and all others keep theirs. */
 static void test_simulated(void)
 {
@@ -183,6 +216,7 @@ static const struct tap_test tests[] = {
     {"modes by size", test_modes},
     {"panes neither overlap nor leave the screen", test_all_sizes},
     {"compact shows the focused pane", test_compact_focus},
+    {"on a small terminal what is short shares it", test_small},
     {"a pane beside times", test_simulated},
     {"the focus skips hidden panes", test_next_skips_hidden},
     {"the pane under the mouse", test_pane_at},

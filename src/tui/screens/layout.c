@@ -142,6 +142,28 @@ static void layout_room(struct screen_layout *l)
     l->pane[PANE_OCC] = (struct rect){1, plan->y + 1, l->w - 2, plan->h - 1};
 }
 
+enum { SMALL_TIME_H = 8, SMALL_CHECK_H = 4, SMALL_OCC_H = 6, SMALL_H = 18 };
+
+static bool is_short(enum pane p)
+{
+    return p == PANE_TIME || p == PANE_CHECK || p == PANE_OCC;
+}
+
+/* A few lines each: the time, whether it is right and what the plan says, one below the other, whichever has the focus. */
+static void layout_small(struct screen_layout *l)
+{
+    const int all = l->h - 3, rest = all - SMALL_CHECK_H - SMALL_OCC_H,
+              time = rest < SMALL_TIME_H ? rest : SMALL_TIME_H;
+    const struct slot rows[] = {{.pane = PANE_TIME, .got = time},
+                                {.pane = PANE_CHECK, .got = SMALL_CHECK_H},
+                                {.pane = PANE_OCC, .got = all - time - SMALL_CHECK_H}};
+    layout_compact(l, PANE_TIME);
+    for (int i = 0, y = 1; i < 3; y += rows[i++].got) {
+        l->frame[rows[i].pane] = (struct rect){0, y, l->w, rows[i].got};
+        l->pane[rows[i].pane] = (struct rect){1, y + 1, l->w - 2, rows[i].got - 1};
+    }
+}
+
 void layout_explore(int w, int h, const struct layout_wish *wish, struct screen_layout *out)
 {
     memset(out, 0, sizeof *out);
@@ -159,6 +181,8 @@ void layout_explore(int w, int h, const struct layout_wish *wish, struct screen_
         layout_full(out, wish);
     else if (wish->zoom && wish->projector && wish->focus == PANE_TIME && h >= FULL_H)
         layout_room(out);
+    else if (!wish->zoom && is_short(wish->focus) && h >= SMALL_H)
+        layout_small(out);
     else
         layout_compact(out, wish->focus);
 }

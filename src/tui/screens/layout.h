@@ -47,7 +47,8 @@ struct layout_wish {
 };
 
 void layout_explore(int w, int h, const struct layout_wish *wish, struct screen_layout *out);
-/* The next pane that can have the focus, dir +1 or -1. In compact mode every pane counts. */
+/* The next pane that can have the focus, dir +1 or -1. In compact mode every pane counts, and those of a few lines
+ * share the terminal where it has 18. */
 enum pane layout_next(const struct screen_layout *l, enum pane from, int dir);
 /* The pane whose inside has this character; PANE_COUNT: none, or a border. */
 enum pane layout_pane_at(const struct screen_layout *l, int x, int y);
