@@ -1,5 +1,6 @@
 # The program from the outside, as a shell sees it. lib.sh has the few words these scripts use.
 long_run_tests += %D%/hostile_ptx.sh %D%/lesson.sh %D%/predicted.sh %D%/readme.sh %D%/peers.sh %D%/measure.sh %D%/secrets.sh %D%/own_c.sh %D%/gate.sh
+long_run_tests += %D%/tune.sh
 shell_tests += %D%/repl.sh %D%/frozen.sh
 shell_tests += %D%/basics.sh %D%/bench.sh %D%/data.sh %D%/sweep.sh %D%/cuda.sh %D%/completions.sh %D%/record.sh
 shell_tests += %D%/audit.sh %D%/class.sh %D%/profile.sh %D%/trace.sh
@@ -21,4 +22,4 @@ update-frozen: all
 long_run_tests += %D%/sim.sh %D%/counts.sh %D%/reports.sh
 shell_tests += %D%/calibrate.sh
 shell_tests += %D%/pages.sh
-shell_tests += %D%/debug.sh %D%/without.sh %D%/ring.sh %D%/gpus.sh %D%/nodes.sh %D%/costs.sh %D%/tune.sh %D%/timeline.sh
+shell_tests += %D%/debug.sh %D%/without.sh %D%/ring.sh %D%/gpus.sh %D%/nodes.sh %D%/costs.sh %D%/timeline.sh
