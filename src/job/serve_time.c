@@ -85,15 +85,26 @@ static void expose(struct launch *l, struct entry *e, const struct err *why)
     lose(l, e, ST_FAIL, why);
 }
 
-/* Warming up takes no longer than samples may, nor than the n that are asked for when a run takes `once` seconds. A
- * processor's clock follows its load within milliseconds; a GPU's takes longer, whatever is asked. */
-static double warm_limit(const struct launch *l, double once)
+/* Is it C that was built with the program? */
+static bool is_ours(const struct launch *l, int i)
+{
+    const struct kernel *k;
+    if (registry_get(l->registry, l->request.entries[i].kernel, &k, NULL) != ST_OK || k->user)
+        return false;
+    const struct kernel_desc *d = backend_desc(l->info, k);
+    return d && d->code == CODE_C;
+}
+
+/* Warming up takes no longer than samples may. Our own code is the same from its first run on, and a processor's clock
+ * follows its load within milliseconds, so that where n samples are asked for, what these take is enough. A GPU's clock
+ * takes longer. Others' code has all of it: what it does from some call on, or when an address comes again, is then in
+ * every sample, and so in those that are judged. */
+static double warm_limit(const struct launch *l, bool ours, double once)
 {
     static const double settled_s = 0.02;
     const struct timing_rule *rule = &l->request.options.rule;
     const double limit = fmin(rule->warm_s, rule->max_s);
-    return rule->n <= 0 || l->info->gpu ? limit
-                                        : fmin(limit, fmax(settled_s, (double)rule->n * once));
+    return ours && rule->n > 0 ? fmin(limit, fmax(settled_s, (double)rule->n * once)) : limit;
 }
 
 /* Runs until it is warm, and learns how long a run takes; the checked run was the first. */
@@ -103,8 +114,9 @@ static void warm_up(struct launch *l, struct entry *e)
     double begin = seconds_now();
     struct err why = ERR_INIT;
     int index = (int)(e - l->entries);
-    peer_estimate(&l->peer, PHASE_WARM_UP, index, fmax(warm_limit(l, best), 2 * e->once_s));
-    for (double spent = e->once_s; spent < warm_limit(l, best);
+    const bool ours = is_ours(l, index);
+    peer_estimate(&l->peer, PHASE_WARM_UP, index, fmax(warm_limit(l, ours, best), 2 * e->once_s));
+    for (double spent = e->once_s; spent < warm_limit(l, ours, best);
          spent = e->once_s + seconds_now() - begin) {
         enum status st = l->ops->prepare(l->backend, e->slot, draw_turn(), 1, &why);
         if (st == ST_OK)

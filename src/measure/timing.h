@@ -27,13 +27,12 @@
 #include "measure/row.h"
 
 struct timing_rule {
-    int64_t n;     /* fixed number of samples; 0: by the rules below */
-    double cv;     /* stop below this coefficient of variation, default 0.005 */
-    double max_s;  /* wall limit, default 5 */
-    double min_s;  /* sampling time wanted before cv or steadiness may stop it, default 0.5 */
-    int64_t min_n; /* default 10 */
-    double
-        warm_s; /* warm-up wall limit, default 0.2; no more than max_s, nor, off a GPU, than n samples take */
+    int64_t n;          /* fixed number of samples; 0: by the rules below */
+    double cv;          /* stop below this coefficient of variation, default 0.005 */
+    double max_s;       /* wall limit, default 5 */
+    double min_s;       /* sampling time wanted before cv or steadiness may stop it, default 0.5 */
+    int64_t min_n;      /* default 10 */
+    double warm_s;      /* warm-up wall limit, default 0.2; see warm_limit() */
     double clock_floor; /* drop samples below this share of the device's usual clock; 0: never */
 };
 #define TIMING_DEFAULT     \
