@@ -251,27 +251,30 @@ static void bring_name_to_disk(const char *path)
     free(folder);
 }
 
-/* `path` is no link. */
-static bool replace(const char *path, mode_t mode, const struct bytes *parts, size_t n, bool *made)
+/* The name itself. `lasts`: it is as the old file was, and there after a power cut. */
+static bool replace(const char *path, bool lasts, mode_t mode, const struct bytes *parts, size_t n,
+                    bool *made)
 {
     char *fresh = xasprintf("%s.%ld%s", path, (long)getpid(), ending);
     struct stat old;
-    const bool there = stat(path, &old) == 0;
+    const bool there = lasts && stat(path, &old) == 0;
     unlink(fresh); /* left by an earlier process of the same number */
-    bool ok = create(fresh, mode, true, there ? &old : NULL, parts, n, made);
+    bool ok = create(fresh, mode, lasts, there ? &old : NULL, parts, n, made);
     if (ok && rename(fresh, path) != 0)
         ok = undo(fresh);
-    if (ok)
+    if (ok && lasts)
         bring_name_to_disk(path);
     free(fresh);
     return ok;
 }
 
-bool file_replace(const char *path, mode_t mode, const struct bytes *parts, size_t n, bool *beside)
+bool file_replace(const char *path, enum file_links links, mode_t mode, const struct bytes *parts,
+                  size_t n, bool *beside)
 {
-    char *real = end_of_links(path);
+    const bool follows = links == FILE_FOLLOW;
+    char *real = follows ? end_of_links(path) : xstrdup(path);
     bool made = false;
-    const bool ok = real && replace(real, mode, parts, n, &made);
+    const bool ok = real && replace(real, follows, mode, parts, n, &made);
     const int why = errno;
     if (beside)
         *beside = made;

@@ -43,11 +43,14 @@ bool file_write_all(int fd, const void *data, size_t len);
 /* Makes a file of `n` parts, one behind the other; `mode` less the umask. False with errno, EEXIST where
  * there is one; then nothing of the new one is left. */
 bool file_create(const char *path, mode_t mode, const struct bytes *parts, size_t n);
-/* Puts such a file in the place of what is there, or of nothing: it is written beside, brought to the disk and renamed, so that a
- * reader sees the old or the new one whole, after a power cut, too. An old file's permissions stay, and its owner, as far as that is
- * allowed. A link stays: what it leads to is replaced or made (not by one that somebody else put into a folder of everybody's:
- * EACCES). False with errno; then the old one is as it was. *beside (may be NULL): could a file be made beside it at all? */
-bool file_replace(const char *path, mode_t mode, const struct bytes *parts, size_t n, bool *beside);
+/* Puts such a file in the place of what is there, or of nothing: it is written beside and renamed, so that a reader sees the old or the
+ * new one whole. False with errno; then the old one is as it was. *beside (may be NULL): could a file be made beside it at all?
+ * FILE_FOLLOW, a file that a user names or would miss: it is on the disk before it has the name, so that a power cut loses neither. An
+ * old file's permissions stay, and its owner, as far as that is allowed. A link stays: what it leads to is replaced or made (not by one
+ * that somebody else put into a folder of everybody's: EACCES).
+ * FILE_OWN, what can be made again, in a folder of ours: whatever has the name, a link too, gives way to a new file with `mode`. */
+bool file_replace(const char *path, enum file_links links, mode_t mode, const struct bytes *parts,
+                  size_t n, bool *beside);
 
 /* Is it what a file_replace() that was killed left behind, by the file's name? */
 bool file_is_left_over(const char *name);

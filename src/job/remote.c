@@ -211,14 +211,6 @@ static void remove_others(const char *folder, const json_t *sources)
         closedir(dir);
 }
 
-/* What somebody laid there is not followed: file_replace() would. */
-static void remove_link(const char *path)
-{
-    struct stat is;
-    if (!lstat(path, &is) && S_ISLNK(is.st_mode))
-        (void)unlink(path);
-}
-
 static enum status keep_source(const char *folder, const json_t *v, struct err *err)
 {
     const json_t *text = json_object_get(v, "text");
@@ -230,8 +222,7 @@ static enum status keep_source(const char *folder, const json_t *v, struct err *
     enum status st = ST_OK;
     const bool same = str_read_if(path, 4 << 20, FILE_OWN, &old, &had, NULL) == ST_OK && old &&
                       had == len && !memcmp(old, data, len);
-    remove_link(path);
-    if (!same && !file_replace(path, 0600, &(struct bytes){data, len}, 1, NULL))
+    if (!same && !file_replace(path, FILE_OWN, 0600, &(struct bytes){data, len}, 1, NULL))
         st = err_set(err, ST_FAIL, "cannot write %s: %s", path, strerror(errno));
     free(old);
     free(path);

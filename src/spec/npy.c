@@ -409,7 +409,7 @@ static bool replace(const char *real, const struct npy_header *h, const void *da
     char header[512];
     const size_t header_len = make_header(h, header);
     const struct bytes parts[] = {{header, header_len}, {data, h->data_bytes}};
-    return file_replace(real, 0666, parts, 2, NULL);
+    return file_replace(real, FILE_FOLLOW, 0666, parts, 2, NULL);
 }
 
 enum status npy_write(const char *path, const struct npy_header *h, const void *data,

@@ -27,7 +27,7 @@ enum status own_write(const char *path, const json_t *o, size_t flags, struct er
 {
     char *text = json_dumps(o, JSON_INDENT(1) | flags);
     const struct bytes parts[] = {{text, text ? strlen(text) : 0}, {"\n", 1}};
-    const bool done = text && file_replace(path, 0666, parts, 2, NULL);
+    const bool done = text && file_replace(path, FILE_FOLLOW, 0666, parts, 2, NULL);
     const enum status st =
         done ? ST_OK : err_set(err, ST_FAIL, "cannot write %s: %s", path, strerror(errno));
     free(text);

@@ -84,6 +84,8 @@ void injection_clear(struct injection *in);
 
 /* Breaks the cache below `folder`, which holds good entries: `how` is a word of kinds[]. */
 void break_cache(const char *folder, const char *how, uint64_t random);
+/* Is the file that links in a broken cache lead to as it was? */
+bool victim_is_whole(const char *folder);
 
 /* A worker's role played by another process that relays every frame and breaks the one that
  * $FAULTS_PROXY names: "role=judge,frame=3,how=flip,once=FILE". Does not return. */

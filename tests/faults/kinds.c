@@ -353,7 +353,33 @@ static void flip_byte(const char *path, uint64_t random)
     free(data);
 }
 
-static void break_file(const char *path, const char *other, const char *how, uint64_t random)
+/* A link to a file beside the cache, which whoever follows it overwrites: never to one of the machine's, as tests may run as root. */
+static const char victim_text[] = "not yours\n";
+
+static int plant_link(const char *folder, const char *path)
+{
+    char *victim = xasprintf("%s/victim", folder);
+    if (access(victim, F_OK) != 0)
+        write_text(victim, victim_text, sizeof victim_text - 1);
+    const int rc = symlink(victim, path);
+    free(victim);
+    return rc;
+}
+
+bool victim_is_whole(const char *folder)
+{
+    char *victim = xasprintf("%s/victim", folder), *text = NULL;
+    size_t len = 0;
+    const bool none = access(victim, F_OK) != 0,
+               whole = none || (str_read_file(victim, 1 << 20, &text, &len, NULL) == ST_OK &&
+                                len == sizeof victim_text - 1 && !memcmp(text, victim_text, len));
+    free(text);
+    free(victim);
+    return whole;
+}
+
+static void break_file(const char *folder, const char *path, const char *other, const char *how,
+                       uint64_t random)
 {
     struct stat st;
     if (stat(path, &st) != 0)
@@ -378,7 +404,7 @@ static void break_file(const char *path, const char *other, const char *how, uin
     else if ((rc = unlink(path)) != 0)
         ;
     else if (strcmp(how, "link") == 0)
-        rc = symlink("/etc/passwd", path);
+        rc = plant_link(folder, path);
     else if (strcmp(how, "fifo") == 0)
         rc = mkfifo(path, 0600);
     else
@@ -400,7 +426,7 @@ void break_cache(const char *folder, const char *how, uint64_t random)
         if (strcmp(how, "file") == 0)
             unlink(path);
         else if (last || strcmp(how, "swap") != 0)
-            break_file(path, last, how, random);
+            break_file(folder, path, last, how, random);
         free(last);
         last = path;
     }

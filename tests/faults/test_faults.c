@@ -242,6 +242,8 @@ static const char *verdict(const struct lane *l)
     }
     if (!has_fired(l))
         return "the fault did not happen";
+    if (!victim_is_whole(l->home))
+        return "what a planted link leads to was overwritten";
     if (k->outcome == TOLD && !wrong && !strstr(super_log(l->super), k->says ? k->says : " "))
         return "UNDETECTED";
     if (k->outcome == NONE && wrong)

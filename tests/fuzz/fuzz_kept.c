@@ -116,7 +116,7 @@ static void prepare(void)
     static const char some[] = "{\"tuned\":[{\"device\":\"Y1\",\"backend\":\"cuda\",\"l2\":"
                                "\"cold\",\"shape\":\"H=8 S=2k\","
                                "\"kernel\":\"fa2\",\"hash\":\"1\",\"median_us\":9}]}";
-    if (!file_replace(shipped, 0600, &(struct bytes){some, sizeof some - 1}, 1, NULL))
+    if (!file_replace(shipped, FILE_FOLLOW, 0600, &(struct bytes){some, sizeof some - 1}, 1, NULL))
         abort();
     setenv("ATTNSCOPE_TUNED", shipped, 1);
     free(shipped);
@@ -127,7 +127,7 @@ static void prepare(void)
 static char *put(const char *name, const uint8_t *bytes, size_t size)
 {
     char *path = xasprintf("%s/%s", data, name);
-    if (!file_replace(path, 0600, &(struct bytes){bytes, size}, 1, NULL))
+    if (!file_replace(path, FILE_FOLLOW, 0600, &(struct bytes){bytes, size}, 1, NULL))
         abort();
     return path;
 }

@@ -84,12 +84,12 @@ static void test_replace(void)
 {
     char *path = in_folder("old");
     bool beside = false;
-    CU_ASSERT(file_replace(path, 0600, two, 2, &beside) && beside);
+    CU_ASSERT(file_replace(path, FILE_FOLLOW, 0600, two, 2, &beside) && beside);
     expect_text(path, "one two");
     CU_ASSERT_EQUAL(mode_of(path), 0600);
     CU_ASSERT_EQUAL(chmod(path, 0754), 0);
     const int reader = open(path, O_RDONLY | O_CLOEXEC);
-    CU_ASSERT(file_replace(path, 0666, other, 1, NULL));
+    CU_ASSERT(file_replace(path, FILE_FOLLOW, 0666, other, 1, NULL));
     expect_text(path, "other");
     CU_ASSERT_EQUAL(mode_of(path), 0754); /* its permissions are its owner's */
     char seen[8] = "";
@@ -99,7 +99,7 @@ static void test_replace(void)
     unlink(path);
     free(path);
     path = in_folder("none/old");
-    CU_ASSERT_FALSE(file_replace(path, 0600, two, 2, &beside) || beside);
+    CU_ASSERT_FALSE(file_replace(path, FILE_FOLLOW, 0600, two, 2, &beside) || beside);
     free(path);
 }
 
@@ -111,28 +111,50 @@ static void test_links(void)
     CU_ASSERT(file_create(path, 0640, two, 2));
     CU_ASSERT(symlink("old", link) == 0 &&
               symlink(link, second) == 0); /* a relative one, one behind another */
-    CU_ASSERT(file_replace(second, 0600, other, 1, NULL));
+    CU_ASSERT(file_replace(second, FILE_FOLLOW, 0600, other, 1, NULL));
     CU_ASSERT(!lstat(second, &is) && S_ISLNK(is.st_mode));
     CU_ASSERT(!lstat(link, &is) && S_ISLNK(is.st_mode));
     CU_ASSERT(!lstat(path, &is) && S_ISREG(is.st_mode));
     expect_text(path, "other");
     CU_ASSERT_EQUAL(mode_of(path), 0640);
     unlink(path);
-    CU_ASSERT(
-        file_replace(link, 0600, two, 2, NULL)); /* what it leads to may yet have to be made */
+    CU_ASSERT(file_replace(link, FILE_FOLLOW, 0600, two, 2,
+                           NULL)); /* what it leads to may yet have to be made */
     expect_text(path, "one two");
     CU_ASSERT(!lstat(link, &is) && S_ISLNK(is.st_mode));
     CU_ASSERT_EQUAL(files(), 3);
     unlink(link);
     CU_ASSERT_EQUAL(symlink("second", link), 0); /* in a circle */
     errno = 0;
-    CU_ASSERT_FALSE(file_replace(link, 0600, other, 1, NULL));
+    CU_ASSERT_FALSE(file_replace(link, FILE_FOLLOW, 0600, other, 1, NULL));
     CU_ASSERT_EQUAL(errno, ELOOP);
     CU_ASSERT_EQUAL(files(), 3);
     unlink(second);
     unlink(link);
     unlink(path);
     free(second);
+    free(link);
+    free(path);
+}
+
+/* What can be made again takes the place of whatever has its name: a link there is somebody's who wants another file overwritten. */
+static void test_own(void)
+{
+    char *path = in_folder("victim"), *link = in_folder("cached");
+    struct stat is;
+    bool beside = false;
+    CU_ASSERT(file_create(path, 0600, two, 2));
+    CU_ASSERT_EQUAL(symlink("victim", link), 0);
+    CU_ASSERT(file_replace(link, FILE_OWN, 0600, other, 1, &beside) && beside);
+    CU_ASSERT(!lstat(link, &is) && S_ISREG(is.st_mode));
+    expect_text(link, "other");
+    expect_text(path, "one two");
+    CU_ASSERT_EQUAL(chmod(link, 0666), 0);
+    CU_ASSERT(file_replace(link, FILE_OWN, 0600, two, 2, NULL));
+    CU_ASSERT_EQUAL(mode_of(link), 0600); /* nobody else's to write any more */
+    CU_ASSERT_EQUAL(files(), 2);
+    unlink(link);
+    unlink(path);
     free(link);
     free(path);
 }
@@ -147,11 +169,11 @@ static void test_foreign_link(void)
     if (lchown(link, NOBODY, NOBODY) == 0) { /* else we are not allowed to try */
         CU_ASSERT_EQUAL(chmod(shared, 01777), 0);
         errno = 0;
-        CU_ASSERT_FALSE(file_replace(link, 0600, other, 1, NULL));
+        CU_ASSERT_FALSE(file_replace(link, FILE_FOLLOW, 0600, other, 1, NULL));
         CU_ASSERT_EQUAL(errno, EACCES);
         expect_text(path, "one two");
         CU_ASSERT_EQUAL(chmod(shared, 0777), 0);
-        CU_ASSERT(file_replace(link, 0600, other, 1, NULL)); /* as the system has it */
+        CU_ASSERT(file_replace(link, FILE_FOLLOW, 0600, other, 1, NULL)); /* as the system has it */
         expect_text(path, "other");
     }
     unlink(link);
@@ -183,7 +205,7 @@ static void test_power(void)
     watched = in_folder("old");
     CU_ASSERT(file_create(watched, 0600, other, 1));
     synced = before = folders = 0;
-    CU_ASSERT(file_replace(watched, 0600, two, 2, NULL));
+    CU_ASSERT(file_replace(watched, FILE_FOLLOW, 0600, two, 2, NULL));
     CU_ASSERT(synced == 2 && before == 1 &&
               folders == 1); /* the text before it has the name, then the name */
     expect_text(watched, "one two");
@@ -201,7 +223,8 @@ static bool fails_when_full(const char *path)
     char *fresh = in_folder("fresh");
     if (setrlimit(RLIMIT_FSIZE, &three) != 0)
         return false;
-    const bool kept = !file_replace(path, 0600, two, 2, &beside) && beside && errno == EFBIG;
+    const bool kept =
+        !file_replace(path, FILE_FOLLOW, 0600, two, 2, &beside) && beside && errno == EFBIG;
     const bool gone = !file_create(fresh, 0600, two, 2) && errno == EFBIG && access(fresh, F_OK);
     free(fresh);
     return kept && gone;
@@ -314,6 +337,7 @@ static void test_gate(void)
 static const struct tap_test tests[] = {
     {"a new file is whole, and never over another", test_create},
     {"a link stays, and what it leads to is replaced", test_links},
+    {"a link in the place of what is ours gives way", test_own},
     {"but not by a link that a stranger put", test_foreign_link},
     {"what is replaced is on the disk before it has the name", test_power},
     {"an old one is replaced in one moment", test_replace},

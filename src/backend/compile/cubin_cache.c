@@ -111,7 +111,7 @@ static bool write_file(const char *path, struct cubin_key key, const void *image
     memcpy(h.magic, magic, sizeof magic);
     h.sum = hash_bytes(HASH_START, image, len);
     const struct bytes parts[] = {{&h, sizeof h}, {image, len}};
-    return file_replace(path, 0600, parts, 2, NULL);
+    return file_replace(path, FILE_OWN, 0600, parts, 2, NULL);
 }
 
 /* ---- pruning ---- */

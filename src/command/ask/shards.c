@@ -212,7 +212,8 @@ static enum status put_file(const char *folder, const char *name, const struct s
                             struct err *err)
 {
     char *path = xasprintf("%s/%s", folder, name);
-    const bool ok = file_replace(path, 0600, &(struct bytes){str_text(text), text->len}, 1, NULL);
+    const bool ok =
+        file_replace(path, FILE_OWN, 0600, &(struct bytes){str_text(text), text->len}, 1, NULL);
     const int why = errno;
     if (!ok)
         err_set(err, ST_FAIL, "cannot write %s: %s", path, strerror(why));

@@ -49,7 +49,7 @@ static bool write_file(const char *path, const char *text, size_t len, bool appe
         return write_there(path, text, len, append, opened);
     if (there && access(path, W_OK))
         return *opened = false;
-    return file_replace(path, 0666, &(const struct bytes){text, len}, 1, opened) ||
+    return file_replace(path, FILE_FOLLOW, 0666, &(const struct bytes){text, len}, 1, opened) ||
            (!*opened && write_there(path, text, len, false, opened));
 }
 

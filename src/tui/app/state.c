@@ -170,8 +170,8 @@ void state_save(struct app *a, const char *why)
         json_object_set_new(o, "ended_by", json_string(why));
         char *text = json_dumps(o, JSON_COMPACT);
         if (text)
-            (void)file_replace(path, 0600, &(const struct bytes){text, strlen(text)}, 1,
-                               NULL); /* there is no one left to tell */
+            (void)file_replace(path, FILE_FOLLOW, 0600, &(const struct bytes){text, strlen(text)},
+                               1, NULL); /* there is no one left to tell */
         free(text);
         json_decref(o);
     }

@@ -49,8 +49,9 @@ void clip_copy(struct tty *t, const char *text, struct str *told)
         tty_send(t, str_text(&seq), seq.len);
     str_free(&seq);
     char *path = path_in(PATH_STATE, "copied");
-    bool saved = path && path_make_parent(path, NULL) == ST_OK &&
-                 file_replace(path, 0600, &(const struct bytes){text, strlen(text)}, 1, NULL);
+    bool saved =
+        path && path_make_parent(path, NULL) == ST_OK &&
+        file_replace(path, FILE_OWN, 0600, &(const struct bytes){text, strlen(text)}, 1, NULL);
     if (sent)
         str_add(told, "sent to the terminal's clipboard");
     if (saved)
