@@ -611,9 +611,10 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS_outputs, 1)
  * When fusion pays: a row's weights are 2 Sk bytes, what fusion reads again of K and V for a wide head is more, and at D=1024 no
  *   block has registers for 64 rows of O, so that scores are computed twice or exchanged.
  * Bases: rounded down to powers of 2^8, so that P lies in 1 .. 2^8 at a row's largest, and a correction is exact and rare.
- * Measured (H200, f16, B=1 H=8, us, graphs, one interleaved run each; cuBLAS in brackets), while threads stored weights and
- *   outputs: S=1024 D=1024 65.9 hot, 64.4 cold (83.1, 81.9), where bigd_split takes 101 and 96.7; D=512 41.1 and 40.3 (59.5, 58.7);
- *   S=4096 D=1024 803 (1093), D=512 450 (772). CLUSTER=1 at S=1024: 64.7, 63.6; CLUSTER=4: 116, 115.
+ * Measured (H200, f16, B=1 H=8, us, graphs, interleaved; cuBLAS in brackets): S=1024 D=1024 72.1 hot, 70.7 cold (83.7, 82.6), where
+ *   bigd_split takes 101 and 97; D=512 44.6, 44.2 (59.9, 59.2; bigd_rows 38.7); S=4096 D=1024 860 (1119), D=512 494 (781; bigd_rows
+ *   483). With weights and outputs stored by the threads that have them, as it was first, 65.9, 64.4; 41.1, 40.3; 803; 450.
  * Limits: memory grows with Sq Sk (16 MB at 8 heads of 1024 by 1024); causal tiles on the diagonal are computed whole; clusters
  *   of 4 fit 30 times, not 33, and their tiles of 512 queries deal badly.
- * Next: one launch, in which the blocks of a cluster divide the keys and then the columns, was written and is no faster (kernels/hopper.md). */
+ * Next: stores by threads again, or pieces larger than 8 KB: each is waited for before the next is sent. One launch, in which the
+ *   blocks of a cluster divide the keys and then the columns, was written and is no faster (kernels/hopper.md). */
