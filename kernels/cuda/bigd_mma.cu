@@ -56,6 +56,7 @@ constexpr bool APART = AHEAD && 65536 / (THREADS * P_MINBLOCKS) >= 224;
 constexpr int OWN = (BR + CLUSTER - 1) / CLUSTER; // rows whose softmax this block does, at most, a warp for each
 constexpr int OWNERS = (BR + OWN - 1) / OWN, ROUNDS = (OWN + WARPS - 1) / WARPS;
 constexpr int LANES = BC / 4, TEAMS = 32 / LANES; // a lane has four keys of a row; teams of lanes divide the blocks
+constexpr int SENDS = (CLUSTER + TEAMS - 1) / TEAMS;
 // Pitches at which the eight rows of a fragment begin in different banks.
 constexpr int SHARE_PITCH = BC + 4, P_PITCH = BC == 16 ? 16 : BC + 16;
 
@@ -106,7 +107,22 @@ using Output = Sum<OUT_UNITS * OUT_TILES>;
 // ---- Loads ------------------------------------------------------------------------------------------
 
 // K and Q of a launch of one key tile are asked for before anything is waited for, by as few instructions as that takes: what
-// stands in front of the first load is waited for by everything. V, which is wanted last, is asked for after the scores.
+// stands in front of the first load is waited for by everything. V, which is wanted last, is asked for when the first of K has come,
+// or, where it has no room beside K, after the scores.
+// The compiler would ask in an order of its own; no load passes keep_order(). (It is a meeting of the warp, which is together anyway.)
+
+__device__ inline void keep_order()
+{
+    __syncwarp();
+}
+// Until x has come, and no load passes that either. (Nothing is done with it: a fence, were it one of the numbers that are none.)
+__device__ inline void wait_for(float x)
+{
+    asm volatile("{ .reg .pred p;\n"
+                 "setp.eq.u32 p, %0, 0x7fffffff;\n"
+                 "@p membar.cta; }" ::"r"(__float_as_uint(x))
+                 : "memory");
+}
 
 struct alignas(8) Two {
     float x[2];
@@ -125,10 +141,13 @@ struct Head {
     {
         const unsigned b = batch_of_block(), h = head_of_block();
         const unsigned kv = a.H == a.Hkv ? h : h / (a.H / a.Hkv); // a division takes its time
-        q = a.q + b * a.q_stride[0] + h * a.q_stride[1];
-        k = a.k + b * a.k_stride[0] + kv * a.k_stride[1];
-        v = a.v + b * a.v_stride[0] + kv * a.v_stride[1];
-        o = a.o + b * a.o_stride[0] + h * a.o_stride[1];
+        q = a.q, k = a.k, v = a.v, o = a.o;
+        if (b | h) { // and so do products of 64 bits
+            q += b * a.q_stride[0] + h * a.q_stride[1];
+            k += b * a.k_stride[0] + kv * a.k_stride[1];
+            v += b * a.v_stride[0] + kv * a.v_stride[1];
+            o += b * a.o_stride[0] + h * a.o_stride[1];
+        }
         q_pitch = (int)a.q_stride[2] * 4, k_pitch = (int)a.k_stride[2] * 4;
         v_pitch = (int)a.v_stride[2] * 4, o_pitch = (int)a.o_stride[2] * 4;
     }
@@ -149,29 +168,13 @@ __device__ inline void settle(long long &x)
 {
     asm volatile("" : "+l"(x));
 }
+__device__ inline void settle(int &x)
+{
+    asm volatile("" : "+r"(x));
+}
 
-// K of a key tile, as a warp multiplies it: 16 keys, its share of the columns, of each 16 a lane has 4t to 4t + 3. The order
-// of columns within 16 is a sum's: four neighbours of a lane are its columns t and t + 4 of two products.
-struct Keys {
-    Four x[SHARE_UNITS][2];
-
-    __device__ void load(const AttnArgs &a, const Head &head, int key, int column, int end)
-    {
-        const int g = threadIdx.x % 32 / 4, d = column + threadIdx.x % 4 * 4;
-#pragma unroll
-        for (int i = 0; i < 2; i++) { // rows g and g + 8 are keys 2g and 2g + 1; what comes of rows beyond is left out later
-            const elem *row = row_at(head.k + d, min(key + 2 * g + i, a.Sk - 1), head.k_pitch);
-#pragma unroll
-            for (int u = 0; u < SHARE_UNITS; u++) {
-                x[u][i] = {}; // a column beyond adds nothing
-                if (u < SURE || d + u * 16 < end)
-                    x[u][i] = *(const Four *)(row + u * 16);
-            }
-        }
-    }
-};
-
-// The same columns of Q, row g of each 8.
+// Q of a query tile, as a warp multiplies it: row g of each 8, its share of the columns, of each 16 a lane has 4t to 4t + 3. The
+// order of columns within 16 is a sum's: four neighbours of a lane are its columns t and t + 4 of two products.
 struct Queries {
     const elem *row[QUERY_TILES];
     int columns; // from the lane's first one to the head's last
@@ -185,20 +188,45 @@ struct Queries {
         for (int n = 0; n < QUERY_TILES; n++)
             row[n] = row_at(head.q + d, min(q0 + min(n * 8 + g, BR - 1), a.Sq - 1), head.q_pitch);
     }
-    __device__ void keep()
-    {
-#pragma unroll
-        for (int u = 0; u < SHARE_UNITS; u++)
-#pragma unroll
-            for (int n = 0; n < QUERY_TILES; n++)
-                kept[KEEP_Q ? u : 0][n] = load(u, n);
-    }
     __device__ Four load(int u, int n) const
     {
         Four x = {}; // where K is 0, so must be what it is multiplied by
         if (u < SURE || u * 16 < columns)
             x = *(const Four *)(row[n] + u * 16);
         return x;
+    }
+    __device__ void keep(int u)
+    {
+#pragma unroll
+        for (int n = 0; n < QUERY_TILES; n++)
+            kept[KEEP_Q ? u : 0][n] = load(u, n);
+    }
+};
+
+// The same columns of a key tile, 16 keys.
+struct Keys {
+    Four x[SHARE_UNITS][2];
+
+    // Unit by unit, the queries' with them where `with` is not null: products begin with the first, while the others are on their way.
+    __device__ void load(const AttnArgs &a, const Head &head, int key, int column, int end, Queries *with)
+    {
+        const int g = threadIdx.x % 32 / 4, d = column + threadIdx.x % 4 * 4;
+        const elem *row[2]; // rows g and g + 8 are keys 2g and 2g + 1; what comes of rows beyond is left out later
+#pragma unroll
+        for (int i = 0; i < 2; i++)
+            row[i] = row_at(head.k + d, min(key + 2 * g + i, a.Sk - 1), head.k_pitch);
+#pragma unroll
+        for (int u = 0; u < SHARE_UNITS; u++) {
+            if (with)
+                with->keep(u);
+#pragma unroll
+            for (int i = 0; i < 2; i++) {
+                x[u][i] = {}; // a column beyond adds nothing
+                if (u < SURE || d + u * 16 < end)
+                    x[u][i] = *(const Four *)(row[i] + u * 16);
+            }
+            keep_order();
+        }
     }
 };
 
@@ -304,6 +332,20 @@ __device__ inline void send_scores(const float *Rs, unsigned Ss, unsigned bar, i
 
 // ---- Softmax ----------------------------------------------------------------------------------------
 
+// By the special function unit, an instruction or three: the owners of rows are waited for by all.
+__device__ inline float power_of_2(float x)
+{
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+__device__ inline float inverse_of_sum(float x)
+{
+    float y;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return x == 0.f ? 0.f : fmaf(y, fmaf(-x, y, 1.f), y);
+}
+
 // What the owner of a row keeps of it; the warp's lanes all know it.
 struct Row {
     float m = NEG_INF, l = 0.f; // m in powers of 2
@@ -334,13 +376,13 @@ __device__ inline float soften(Row &x, Four &p, const float *Ss, int own_row, in
     }
     top = warp_max<LANES>(top);
     // A row that has seen no key yet has m = -inf, and -inf - -inf is no number.
-    const float base = top == NEG_INF ? 0.f : top, correction = exp2f(x.m - base);
+    const float base = top == NEG_INF ? 0.f : top, correction = power_of_2(x.m - base);
     float sum = 0.f;
     for (int i = 0; i < 4; i++)
-        sum += p.x[i] = exp2f(p.x[i] - base);
+        sum += p.x[i] = power_of_2(p.x[i] - base);
     x.m = top;
     x.l = x.l * correction + warp_sum<LANES>(sum);
-    const float divided = last ? safe_inverse(x.l) : 1.f;
+    const float divided = last ? inverse_of_sum(x.l) : 1.f;
     for (int i = 0; i < 4; i++)
         p.x[i] *= divided;
     return correction * divided;
@@ -404,14 +446,14 @@ __device__ inline void join_outputs(Four (&outputs)[OUT_UNITS][OUT_TILES], float
     }
 }
 
-extern "C" __global__ void __launch_bounds__(ATTN_THREADS, P_MINBLOCKS) bigd_mma(const __grid_constant__ AttnArgs a)
+// A query tile; ONE: all its keys are one tile, and nothing of further ones is in the code.
+template <bool ONE> __device__ inline void attend(const AttnArgs &a, int q0, int n_keys)
 {
     float *Rs = (float *)(smem + SMEM_Rs), *Ss = (float *)(smem + SMEM_Ss), *Ps = (float *)(smem + SMEM_Ps);
     float *cs = (float *)(smem + SMEM_cs), *Os = (float *)(smem + SMEM_Os);
     Barriers &bar = *(Barriers *)(smem + SMEM_barriers);
     const unsigned here = shared_address(smem), p_here = here + SMEM_barriers + sizeof(MemoryBarrier); // by 32 bits
     const int rank = cluster_rank(), warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
-    const int q0 = blockIdx.x / CLUSTER * BR, n_keys = visible_keys_of_tile(a, q0, BR);
     const int first = rank * COLS, end = min(first + COLS, a.D); // columns of the block
     // Of this warp: of a key tile and of the columns for scores, and of columns and queries for outputs.
     const int key = warp % KEY_TILES * 16, share = warp / KEY_TILES, column = first + share * SHARE_UNITS * 16;
@@ -421,12 +463,10 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, P_MINBLOCKS) bigd_mma
     const Head head(a);
     Keys k;
     Values v;
-    k.load(a, head, key, column, min(end, column + SHARE_UNITS * 16));
     Queries q;
-    if (KEEP_Q) {
+    if (KEEP_Q)
         q.find(a, head, q0, column);
-        q.keep();
-    }
+    k.load(a, head, key, column, min(end, column + SHARE_UNITS * 16), KEEP_Q ? &q : nullptr);
     if (threadIdx.x == 0) {
         barrier_make(&bar.scores, 1); // and the bytes
         barrier_make(&bar.p, 1);
@@ -457,15 +497,21 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, P_MINBLOCKS) bigd_mma
     };
     int parity = 0;
 #pragma unroll 1
-    for (int k0 = 0; k0 < n_keys; k0 += BC, parity ^= 1) {
-        const bool last = k0 + BC >= n_keys;
+    for (int k0 = 0; ONE ? k0 == 0 : k0 < n_keys; k0 += BC, parity ^= 1) {
+        const bool last = ONE || k0 + BC >= n_keys;
         if (!KEEP_Q)
             q.find(a, head, q0, column);
         Score s[QUERY_TILES];
+        if (AHEAD && k0 == 0) {
+            wait_for(k.x[0][0].x[0]); // V's bytes would stand in the way of K's
+            v.load(a, head, 0, out_column);
+        }
         add_scores(s, k, q);
         store_share(Rs + share * QUERY_TILES * 8 * SHARE_PITCH, s, key);
-        if (!AHEAD || k0 == 0) // V's bytes would stand in the way of K's
+        if (!AHEAD) {
+            keep_order();
             v.load(a, head, k0, out_column);
+        }
         if (k0 == 0)
             cluster_wait();
         __syncthreads(); // all shares are there
@@ -478,15 +524,26 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, P_MINBLOCKS) bigd_mma
             const int own_row = round * WARPS + warp, row = first_row + own_row;
             if (own_row >= own_rows)
                 continue;
+            int visible = visible_keys(a, q0 + row) - k0; // before scores have come, as far as it goes
+            unsigned place[SENDS], told[SENDS];
+            settle(visible);
+#pragma unroll
+            for (int i = 0; i < SENDS; i++) {
+                place[i] = in_block(here + SMEM_Ps + (row * P_PITCH + lane % LANES * 4) * 4, i * TEAMS + lane / LANES);
+                told[i] = in_block(p_here, i * TEAMS + lane / LANES);
+                settle(place[i]);
+                settle(told[i]);
+            }
             await_sent(&bar.scores, parity);
             Four p;
-            const float correction = soften(rows[round], p, Ss, own_row, visible_keys(a, q0 + row) - k0,
-                                            a.scale * 1.4426950408889634f, last); // exp(x) = 2^(x log2 e)
+            const float correction =
+                soften(rows[round], p, Ss, own_row, visible, a.scale * 1.4426950408889634f, last); // exp(x) = 2^(x log2 e)
             if (k0 > 0)
                 await_sent(&bar.p_read, parity ^ 1); // by all blocks
 #pragma unroll
-            for (int b = lane / LANES; b < CLUSTER; b += TEAMS)
-                send_there(in_block(here + SMEM_Ps + (row * P_PITCH + lane % LANES * 4) * 4, b), in_block(p_here, b), p);
+            for (int i = 0; i < SENDS; i++)
+                if (CLUSTER % TEAMS == 0 || i * TEAMS + lane / LANES < CLUSTER)
+                    send_there(place[i], told[i], p);
             if (k0 > 0 && lane < CLUSTER)
                 send_there(in_block(here + SMEM_cs + row * 4, lane), in_block(p_here, lane), correction);
             __syncwarp();
@@ -495,8 +552,6 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, P_MINBLOCKS) bigd_mma
         }
 
         // While P is on its way:
-        if (last)
-            store_sums();
         Halves<4> left[APART ? OUT_UNITS : 1][KEY_TILES][2];
         if (APART) {
 #pragma unroll
@@ -524,7 +579,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, P_MINBLOCKS) bigd_mma
         if (!last) {
             if (AHEAD && !APART)
                 v.load(a, head, k0 + BC, out_column);
-            k.load(a, head, k0 + BC + key, column, min(end, column + SHARE_UNITS * 16));
+            k.load(a, head, k0 + BC + key, column, min(end, column + SHARE_UNITS * 16), nullptr);
             if (threadIdx.x == 0) { // of the next tile, corrections among it
                 expect_sent(&bar.scores, CLUSTER * own_rows * BC * 4);
                 expect_sent(&bar.p, (BR * BC + BR) * 4);
@@ -534,10 +589,8 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, P_MINBLOCKS) bigd_mma
                 arrive_there(in_block(shared_address(&bar.p_read), threadIdx.x));
         }
     }
-    if (n_keys <= 0) {
+    if (!ONE && n_keys <= 0)
         cluster_wait();
-        store_sums();
-    }
 
     if (!KEEP_Q)
         place_outputs();
@@ -557,6 +610,16 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, P_MINBLOCKS) bigd_mma
                     *(Columns *)(row + u * 16 * PAIR) = y;
             }
         }
+    store_sums();
+}
+
+extern "C" __global__ void __launch_bounds__(ATTN_THREADS, P_MINBLOCKS) bigd_mma(const __grid_constant__ AttnArgs a)
+{
+    const int q0 = blockIdx.x / CLUSTER * BR, n_keys = visible_keys_of_tile(a, q0, BR);
+    if (0 < n_keys && n_keys <= BC)
+        attend<true>(a, q0, n_keys);
+    else
+        attend<false>(a, q0, n_keys);
 }
 
 /* Cost: 3/8 of a product of TF32 for each multiply-add of f32, beside it two or three instructions for each element
