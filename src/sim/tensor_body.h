@@ -330,6 +330,7 @@ INLINE void product(enum tensor_kind kind, int regs, const struct tensor_block *
             widen(kind, turned[1], 16, part, b[r][part][1]);
         }
         if (quick) {
+            /* cppcheck-suppress uninitvar ; it is written there */
             exponents_a(kind, s->a[2 * r], e.a[r][0]);
             exponents_a(kind, s->a[2 * r + 1], e.a[r][1]);
             exponents_b(kind, turned, e.b[r]);

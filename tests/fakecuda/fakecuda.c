@@ -1512,10 +1512,23 @@ static int write_file(struct nvrtc_program *p)
     return refuse_source(p, f ? "error: written\n" : "error: cannot write\n");
 }
 
+/* Tensor maps that a kernel takes: of a file's passes the most, as each has its own. */
+static int count_maps(const char *source)
+{
+    int most = 0, maps = 0;
+    for (const char *at = source; *at; at++) {
+        if (strncmp(at, "__global__", 10) == 0)
+            maps = 0;
+        maps += strncmp(at, "__grid_constant__ TensorMap ", 28) == 0;
+        most = maps > most ? maps : most;
+    }
+    return most;
+}
+
 CU(nvrtcCompileProgram, struct nvrtc_program *p, int n, const char *const *options)
 {
     size_t len = sizeof image_mark + strlen(p->name) + sizeof "NAME \nMAPS 00\n";
-    int maps = 0;
+    int maps;
     ENTER("nvrtcCompileProgram");
     if (strstr(p->source, "FAKE_BOMB"))
         for (volatile unsigned x = 0;; x++)
@@ -1537,8 +1550,7 @@ CU(nvrtcCompileProgram, struct nvrtc_program *p, int n, const char *const *optio
         len += strlen(options[i]) + 1;
     p->image = calloc(len + 1, 1);
     strcat(strcat(strcat(strcpy(p->image, image_mark), "NAME "), p->name), "\n");
-    for (const char *at = p->source; (at = strstr(at, "__grid_constant__ TensorMap ")); at++)
-        maps++;
+    maps = count_maps(p->source);
     sprintf(p->image + strlen(p->image), "MAPS %d\n", maps < 99 ? maps : 99);
     for (int i = 0; i < n; i++)
         strcat(strcat(p->image, options[i]), "\n");
