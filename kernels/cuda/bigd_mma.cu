@@ -626,11 +626,13 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, P_MINBLOCKS) bigd_mma
  *   that is taken apart: of K and V once, of Q by every warp that has other keys, of P by every warp with other columns.
  *   Nothing of K and V passes through shared memory, so no barrier stands between a load and its product. Two trips
  *   to other blocks a key tile, as in bigd_cluster; a launch of one key tile sends nothing but scores and P.
- * Measured (H200, f32, B=1, us with LSE, L2 hot, graphs of 20, one interleaved run; bigd_cluster, products by PyTorch): H=4 S=64 D=512
- *   4.66 (7.09, 18.5), D=2048 9.48 (14.2, 46.7), H=2 S=32 D=4096 5.00 (8.46, 80.8), H=1 S=16 D=8192 4.19 (8.95, 16.7): 4.0, 4.9, 16
- *   and 4.0 times. V asked for with K: 5.08, -, 5.33 and 4.43; when the first of K has come: the same as after the scores.
- *   What D=8192 takes, by a block's clock (1.98 a ns): 1000 until K and Q are asked for, 1000 until the first is there, 700 for all
- *   scores, 400 until they are sent; 1000 are two trips and a softmax, 700 the second product and the stores. The launch is 1.1 us beside.
+ * Measured (H200, f32, B=1, us with LSE, L2 hot, graphs of 20, one interleaved run; products by PyTorch): H=4 S=64 D=512
+ *   4.11 (18.6), D=2048 8.74 (46.8), H=2 S=32 D=4096 4.98 (80.9), H=1 S=16 D=8192 3.81 (16.9): 4.5, 5.4, 16 and 4.4 times
+ *   the products. Before loads were asked for in order and one key tile was code of its own: 4.53, 9.30, 5.05, 4.16; in an earlier run
+ *   that form took 4.66, 9.48, 5.00, 4.19, and bigd_cluster beside it 7.09, 14.2, 8.46, 8.95. Of that form, too: V asked for with K: 5.08, -,
+ *   5.33 and 4.43.
+ *   What D=8192 took in a draft with V behind the scores, by a block's clock (1.98 a ns): scores at 1900, P sent at 3250, P there at 3570, stores
+ *   at 4330. Code that comes for the first time takes 2.0 to 2.8 clocks an instruction, not 1.0. The launch is 1.1 us beside.
  *   Sums of rows sent behind P, so that P does not wait for them: 0 to 4 per cent slower. Big parts by cvt.rna.tf32 in place of an
  *   addition: 3 to 13. Every part of the scores to every block, so that one trip is saved: the same at D=8192, 5 to 22 elsewhere.
  * Precision: closer than plain f32 in the middle of 612 random shapes, of 8 to 1024 columns, none of which fails its check. Hopper adds

@@ -194,8 +194,7 @@ bool file_is_left_over(const char *name)
 
 /* ---- links ---- */
 
-/* The folder that a name is in, with its slash; "" here. The caller frees it. */
-static char *folder_of(const char *path)
+char *file_folder_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return xstrndup(path, slash ? (size_t)(slash - path) + 1 : 0);
@@ -214,7 +213,7 @@ static bool may_follow(const char *folder, const struct stat *link)
 /* Where this link leads, as it was written, from where it lies; NULL with errno. */
 static char *follow(const char *path, const struct stat *link)
 {
-    char to[PATH_MAX], *folder = folder_of(path), *out = NULL;
+    char to[PATH_MAX], *folder = file_folder_of(path), *out = NULL;
     const ssize_t len =
         may_follow(folder, link) ? readlink(path, to, sizeof to) : (errno = EACCES, -1);
     if (len >= (ssize_t)sizeof to)
@@ -242,7 +241,7 @@ static char *end_of_links(const char *path)
 /* The new name in its folder. It is whole without that, at worst under the old one. */
 static void bring_name_to_disk(const char *path)
 {
-    char *folder = folder_of(path);
+    char *folder = file_folder_of(path);
     const int fd = open(*folder ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd >= 0) {
         (void)fsync(fd);

@@ -52,6 +52,9 @@ bool file_create(const char *path, mode_t mode, const struct bytes *parts, size_
 bool file_replace(const char *path, enum file_links links, mode_t mode, const struct bytes *parts,
                   size_t n, bool *beside);
 
+/* The folder that a name is in, with its slash; "" here. The caller frees it. */
+char *file_folder_of(const char *path);
+
 /* Is it what a file_replace() that was killed left behind, by the file's name? */
 bool file_is_left_over(const char *name);
 

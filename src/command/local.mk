@@ -22,7 +22,7 @@ libattnscope_a_SOURCES += \
 	%D%/verbs/cmd_device.c \
 	%D%/debug/charts.c %D%/debug/charts.h %D%/debug/cmd_debug.c %D%/debug/debugger.c %D%/debug/debugger.h \
 	%D%/debug/picture.c %D%/debug/picture.h %D%/debug/words.c %D%/debug/words.h \
-	%D%/verbs/cmd_doctor.c \
+	%D%/verbs/cmd_doctor.c %D%/verbs/doctor_peak.c %D%/verbs/doctor_peak.h %D%/verbs/doctor_rows.c %D%/verbs/doctor_rows.h \
 	%D%/edit/cmd_edit.c %D%/edit/follow.c %D%/edit/follow.h \
 	%D%/edit/simulated.c %D%/edit/simulated.h \
 	%D%/verbs/cmd_kernel.c \

@@ -369,20 +369,11 @@ static enum status find_target(const char *path, char **real, struct err *err)
                    st.st_mode == S_IFDIR ? "folder" : "device or pipe");
 }
 
-/* The folder that `path` is in. The caller frees it. */
-static char *folder_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    if (!slash)
-        return xstrdup(".");
-    return slash == path ? xstrdup("/") : xstrndup(path, (size_t)(slash - path));
-}
-
 /* Can files be made in, and `real`, if it is there, be replaced? */
 static bool may_replace(const char *real)
 {
-    char *folder = folder_of(real);
-    const bool ok = access(folder, W_OK | X_OK) == 0;
+    char *folder = file_folder_of(real);
+    const bool ok = access(*folder ? folder : ".", W_OK | X_OK) == 0;
     const int why = errno;
     free(folder);
     errno = why;
