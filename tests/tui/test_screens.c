@@ -75,6 +75,31 @@ static void test_compare(void)
     tui_quit(p);
 }
 
+/* The knob at the strip's cursor, "[BR 32]"; "" while it has none. */
+static void knob_of(struct pty *p, char out[40])
+{
+    const char *strip = strchr(pty_text(p), '\n'), *open = strip ? strchr(strip + 1, '[') : NULL,
+               *end = strip ? strchr(strip + 1, '\n') : NULL;
+    const size_t len = open && end && open < end ? strcspn(open, "]\n") + 1 : 0;
+    snprintf(out, 40, "%.*s", (int)(len < 40 ? len : 0), len ? open : "");
+}
+
+/* Down to a knob, a key at a time: the next one when the screen has shown what the last did, however long that takes. */
+static void go_to_knob(struct pty *p, const char *wanted)
+{
+    char now[40] = "";
+    for (int i = 0; i < 100 && !*now; i++) {
+        pty_settle(p, 30, 100);
+        knob_of(p, now);
+    }
+    for (int i = 0; i < 20 && *now && strcmp(now, wanted) != 0; i++) {
+        pty_send(p, "j");
+        CU_ASSERT(pty_wait_gone(p, now, 5000));
+        knob_of(p, now);
+    }
+    tui_expect(p, wanted, 1000);
+}
+
 /* One kernel with two sets of parameters; the arrows turn the one at the cursor. */
 static void test_variant(void)
 {
@@ -87,11 +112,7 @@ static void test_variant(void)
     tui_expect(p, "fa2@BR=32", 2000);
     for (int i = 0; i < 3; i++) /* to the strip, where up and down choose the knob */
         pty_send(p, "\t");
-    for (int i = 0; i < 20 && !pty_shows(p, "[BR 32]"); i++) {
-        pty_send(p, "j");
-        pty_settle(p, 30, 300);
-    }
-    tui_expect(p, "[BR 32]", 1000);
+    go_to_knob(p, "[BR 32]");
     pty_send(p, "\033[D");
     tui_expect(p, "fa2@BR=16", 2000);
     CU_ASSERT(pty_wait_gone(p, "fa2@BR=32", 1000));
