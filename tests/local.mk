@@ -26,6 +26,8 @@ CLEANFILES += %D%/bin/python3
 TEST_EXTENSIONS = .t .sh
 T_LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 SH_LOG_DRIVER = $(T_LOG_DRIVER)
+# A test that wants a home makes one. The user's own would lend it kernels, results and tuned parameters that another
+# machine has not; in /dev/null nothing is found and nothing can be left.
 AM_TESTS_ENVIRONMENT = \
 	PATH='$(abs_top_builddir)/%D%/bin':"$$PATH"; export PATH; \
 	ATTNSCOPE='$(abs_top_builddir)/attnscope' \
@@ -33,6 +35,7 @@ AM_TESTS_ENVIRONMENT = \
 	ATTNSCOPE_SRCDIR='$(abs_top_srcdir)' ATTNSCOPE_BUILDDIR='$(abs_top_builddir)' \
 	ATTNSCOPE_FAKECUDA='$(abs_top_builddir)/%D%/fakecuda' \
 	ATTNSCOPE_GPU_LOCK=off ATTNSCOPE_COMPILE=off LC_ALL=C.UTF-8 TERM=xterm-256color TZ=UTC; \
+	HOME=/dev/null; export HOME; unset XDG_CONFIG_HOME XDG_DATA_HOME XDG_STATE_HOME XDG_CACHE_HOME; \
 	unset NO_COLOR CLICOLOR_FORCE SSH_TTY ATTNSCOPE_CPU ATTNSCOPE_LIBCUDA ATTNSCOPE_LIBNVRTC ATTNSCOPE_NVCC ATTNSCOPE_CLANG \
 	  ATTNSCOPE_LIBCUBLAS ATTNSCOPE_LIBCUDNN ATTNSCOPE_LIBCUPTI ATTNSCOPE_PYTHON; \
 	export ATTNSCOPE ATTNSCOPE_WORKER ATTNSCOPE_SRCDIR ATTNSCOPE_BUILDDIR ATTNSCOPE_FAKECUDA ATTNSCOPE_GPU_LOCK ATTNSCOPE_COMPILE LC_ALL TERM TZ;
