@@ -224,8 +224,7 @@ static char *follow(const char *path, const struct stat *link)
     return out;
 }
 
-/* What a name means in the end, whether or not there is a file. NULL with errno. */
-static char *end_of_links(const char *path)
+char *file_end_of_links(const char *path)
 {
     enum { MOST = 40 };
     char *at = xstrdup(path);
@@ -271,7 +270,7 @@ bool file_replace(const char *path, enum file_links links, mode_t mode, const st
                   size_t n, bool *beside)
 {
     const bool follows = links == FILE_FOLLOW;
-    char *real = follows ? end_of_links(path) : xstrdup(path);
+    char *real = follows ? file_end_of_links(path) : xstrdup(path);
     bool made = false;
     const bool ok = real && replace(real, follows, mode, parts, n, &made);
     const int why = errno;

@@ -51,6 +51,9 @@ bool file_create(const char *path, mode_t mode, const struct bytes *parts, size_
  * FILE_OWN, what can be made again, in a folder of ours: whatever has the name, a link too, gives way to a new file with `mode`. */
 bool file_replace(const char *path, enum file_links links, mode_t mode, const struct bytes *parts,
                   size_t n, bool *beside);
+/* What a name means when its links are followed as FILE_FOLLOW does it, whether or not there is a file. The caller frees it; NULL with
+ * errno: EACCES of such a link of somebody else's, ELOOP of a circle. */
+char *file_end_of_links(const char *path);
 
 /* The folder that a name is in, with its slash; "" here. The caller frees it. */
 char *file_folder_of(const char *path);

@@ -344,29 +344,23 @@ static size_t make_header(const struct npy_header *h, char out[512])
     return (size_t)n;
 }
 
-/* Where `path` leads: links are followed, so that a link stays one and its target is replaced. The
- * caller frees *real. ST_USAGE where a file must not, or cannot, be put. */
+/* Where `path` leads, by the rule of file_replace(), which goes there in the end. The caller frees *real. ST_USAGE where a file must
+ * not, or cannot, be put. */
 static enum status find_target(const char *path, char **real, struct err *err)
 {
     struct stat st;
-    *real = NULL;
-    if (lstat(path, &st) != 0) {
-        if (errno != ENOENT)
-            return err_set(err, ST_USAGE, "cannot write %s: %s", path, strerror(errno));
-        *real = xstrdup(path); /* a new file, if its folder lets us */
-        return ST_OK;
-    }
-    *real = realpath(path, NULL);
-    if (!*real || stat(*real, &st) != 0)
+    *real = file_end_of_links(path);
+    const bool there = *real && stat(*real, &st) == 0;
+    if (!there && (!*real || errno != ENOENT))
+        return err_set(err, ST_USAGE, "cannot write %s: %s", path, strerror(errno));
+    if (!there && strcmp(*real, path) != 0)
         return err_set(err, ST_USAGE, "cannot write %s, a link that leads nowhere: %s", path,
-                       strerror(errno));
-    if (S_ISREG(st.st_mode))
+                       strerror(ENOENT));
+    if (!there ||
+        S_ISREG(st.st_mode)) /* a new file, if its folder lets us, or one that is replaced */
         return ST_OK;
-    st.st_mode &= S_IFMT;
-    free(*real);
-    *real = NULL;
     return err_set(err, ST_USAGE, "%s is a %s, and only files are replaced", path,
-                   st.st_mode == S_IFDIR ? "folder" : "device or pipe");
+                   S_ISDIR(st.st_mode) ? "folder" : "device or pipe");
 }
 
 /* Can files be made in, and `real`, if it is there, be replaced? */
@@ -385,22 +379,20 @@ enum status npy_check_target(const char *path, struct err *err)
     char *real = NULL;
     enum status st =
         *path ? find_target(path, &real, err) : err_set(err, ST_USAGE, "a file's name is missing");
-    if (st)
-        return st;
-    if (real[strlen(real) - 1] == '/')
+    if (!st && real[strlen(real) - 1] == '/')
         st = err_set(err, ST_USAGE, "%s is a folder's name, not a file's", path);
-    else if (!may_replace(real))
+    else if (!st && !may_replace(real))
         st = err_set(err, ST_USAGE, "cannot write %s: %s", path, strerror(errno));
     free(real);
     return st;
 }
 
-static bool replace(const char *real, const struct npy_header *h, const void *data)
+static bool replace(const char *path, const struct npy_header *h, const void *data)
 {
     char header[512];
     const size_t header_len = make_header(h, header);
     const struct bytes parts[] = {{header, header_len}, {data, h->data_bytes}};
-    return file_replace(real, FILE_FOLLOW, 0666, parts, 2, NULL);
+    return file_replace(path, FILE_FOLLOW, 0666, parts, 2, NULL);
 }
 
 enum status npy_write(const char *path, const struct npy_header *h, const void *data,
@@ -408,7 +400,7 @@ enum status npy_write(const char *path, const struct npy_header *h, const void *
 {
     char *real;
     enum status st = find_target(path, &real, err);
-    if (!st && !replace(real, h, data))
+    if (!st && !replace(path, h, data))
         st = err_set(err, ST_FAIL, "cannot write %s: %s", path, strerror(errno));
     free(real);
     return st;

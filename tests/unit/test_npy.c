@@ -235,6 +235,32 @@ static void test_targets(void)
     CU_ASSERT_EQUAL(rmdir(folder), 0);
 }
 
+/* In a folder of everybody's a link that somebody else has put there is not followed: asked and written alike. */
+static void test_foreign_link(void)
+{
+    enum { NOBODY = 65534 };
+    struct err err = ERR_INIT;
+    char folder[] = "/tmp/test_npy.XXXXXX";
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+    char *mine = xasprintf("%s/o.npy", folder), *shared = xasprintf("%s/shared", folder),
+         *link = xasprintf("%s/shared/l.npy", folder);
+    CU_ASSERT_EQUAL(try_write(mine, "ab"), ST_OK);
+    CU_ASSERT(mkdir(shared, 0700) == 0 && symlink("../o.npy", link) == 0);
+    if (lchown(link, NOBODY, NOBODY) == 0 && chmod(shared, 01777) == 0) { /* else we may not try */
+        CU_ASSERT_EQUAL(npy_check_target(link, &err), ST_USAGE);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "l.npy: Permission denied"));
+        CU_ASSERT_EQUAL(try_write(link, "cd"), ST_USAGE);
+        CU_ASSERT(holds_bytes(mine, "ab"));
+    }
+    unlink(link);
+    rmdir(shared);
+    unlink(mine);
+    CU_ASSERT_EQUAL(rmdir(folder), 0);
+    free(link);
+    free(shared);
+    free(mine);
+}
+
 static const struct tap_test tests[] = {
     {"headers as NumPy writes them", test_accepted},
     {"headers that are refused", test_refused},
@@ -243,6 +269,7 @@ static const struct tap_test tests[] = {
     {"missing files, folders, devices, pipes", test_bad_files},
     {"what cannot be read, relative names", test_unreadable},
     {"where output may be put", test_targets},
+    {"a link of somebody else's", test_foreign_link},
 };
 
 TAP_MAIN("npy", tests)
