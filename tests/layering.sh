@@ -7,7 +7,7 @@
 # Only tui/ may include curses, only repl/ and tui/ readline.
 # One concept has one home: requests are made in command/ask/request.c, jobs start in
 # command/ask/measure.c, and backends are named in backend/ alone.
-# HACKING.md, which says where things are, names files that exist.
+# HACKING.md, which says where things are, names files that exist; so do comments.
 # SPDX-License-Identifier: GPL-3.0-or-later
 order="base sim spec kernel plan backend measure job store draw export command lesson repl tui"
 # sim: hazard, what orders accesses; lower, PTX text to a program; exec, what runs it.
@@ -106,6 +106,28 @@ missing_files() {
         done
 }
 
+# Prints what comments of src/ name and is not there: files of ours, and functions, as in file_open(). What is made by the build
+# or is another library's is named here.
+missing_in_comments() {
+    python3 - <<'END'
+import re
+from pathlib import Path
+others = {"blob_table.c", "backend_table.h", "ladder_table.h", "verb_table.h", "screen_table.h", "history.h", "cublas_v2.h",
+          "cuda_occupancy.h", "mine.cu", "timer_create()"}
+comment = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
+texts = {p: p.read_text(encoding="utf-8") for top in ("src", "kernels") for p in Path(top).rglob("*") if p.suffix in (".c", ".h", ".cu", ".cuh")}
+defined = {name for text in texts.values() for name in re.findall(r"\b([a-z_][a-z_0-9]*)\)?\(", comment.sub("", text))}
+files = [f"/{p.as_posix()}" for top in ("src", "kernels", "tests", "tools") for p in Path(top).rglob("*.*")]
+for path, text in texts.items():
+    for note in comment.findall(text) if path.parts[0] == "src" else []:
+        named = re.findall(r"(?<![\w/.$<-])([a-z_0-9]+(?:/[a-z_0-9]+)*\.(?:c|h|cu|cuh|sh|py))\b(?![.(])", note)
+        gone = [name for name in named if len(name) > 4 and not any(f.endswith(f"/{name}") for f in files)]
+        gone += [f"{name}()" for name in re.findall(r"\b([a-z0-9]+_[a-z0-9_]+)\(\)", note) if name not in defined]
+        for name in sorted(set(gone) - others):
+            print(f"{path}: {name}")
+END
+}
+
 n=0
 report() { # text, findings
     n=$((n + 1))
@@ -124,7 +146,7 @@ named_twice() {
     nm -g --defined-only "${ATTNSCOPE_BUILDDIR:-build}"/libattnscope.a 2>/dev/null | awk 'NF == 3 { print $3 }' | grep -v '^__' | sort | uniq -d
 }
 
-echo "1..$(($# + 17))"
+echo "1..$(($# + 18))"
 for folder; do
     report "src/$folder includes nothing to its right" "$(upward "$folder" "$(rank "$folder" "$order")")"
 done
@@ -138,9 +160,11 @@ report "at most 30 .c files in a folder" "$(crowded)"
 if command -v python3 >/dev/null 2>&1 && command -v nm >/dev/null 2>&1; then
     report "no circle among files" "$(circles)"
     report "no two files define one name" "$(named_twice)"
+    report "comments name files and functions that exist" "$(missing_in_comments)"
 else
     report "no two files define one name # SKIP no python3 or no nm" ""
     report "no circle among files # SKIP no python3 or no nm" ""
+    report "comments name files and functions that exist # SKIP no python3 or no nm" ""
 fi
 report "only tui includes curses" "$(forbidden 'n?curses|term\.h' '^src/tui/')"
 report "only repl and tui include readline" "$(forbidden readline '^src/(repl|tui)/')"

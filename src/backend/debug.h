@@ -19,7 +19,7 @@
  *              wrote it, '+' less than half, '#' more, 'o' the same, but before a barrier that newer bytes of its buffer were
  *              written behind; 'c' a copy under way will land there
  *   trail      what warps did last: from, to, steps a column, copies and products under way in each, and of each warp a letter
- *              a column and the least lanes that ran; see trail_letters in command/debug/pictures.c
+ *              a column and the least lanes that ran; see trail_letters in draw/chart.h
  *   names      what the source marks with @show, of the focus: name, elements, values (64 at most), line that wrote one last;
  *              names_why: why there are none, or null
  *   displays   values that are part of every stop: number, name, value; null: not written, or its place is taken

@@ -456,7 +456,7 @@ bool registry_has_files(const struct registry *r)
     return r->nfiles > 0;
 }
 
-/* Frees what registry_user.c has made. */
+/* Frees what was read of the user's folders. */
 static void free_user_files(struct registry *r)
 {
     for (size_t i = 0; i < r->nfiles; i++)

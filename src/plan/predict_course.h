@@ -23,7 +23,7 @@ struct course_step {
     double executed, longest; /* of one round, as of predict_phase */
     double wavefronts, wavefronts_ideal, sectors, products, copies, shuffles, barriers;
     double pipe[SIM_PIPE_COUNT];
-    /* of course_times() */
+    /* of courses_times() */
     enum predict_unit unit; /* what a lone block's time goes to */
     double us;              /* of one round: its share of the launch's predicted time, see above */
     double share;           /* of its block's time, all rounds; all steps add up to 1 */

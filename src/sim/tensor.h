@@ -101,7 +101,7 @@ struct tensor_access {
     uint32_t mask; /* lanes that have an address */
     int bytes;     /* a lane: 2, 4, 8, 16 */
     int reg;       /* first register that it fills or takes; ldmatrix: as many as matrices */
-    uint32_t row[32], col[32]; /* of its first element, in the matrix; see tensor_wmma_offset() */
+    uint32_t row[32], col[32]; /* of its first element, in the matrix; see tensor_wmma_offsets() */
 };
 
 #define TENSOR_ACCESS_MAX 8

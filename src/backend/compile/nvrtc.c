@@ -1,5 +1,5 @@
 /* nvrtc.c - the compile role of attnscope-worker: a compiler under limits, one request a life. NVRTC
- * runs here, nvcc below it (nvcc.c).
+ * runs here, nvcc below it (programs.c).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>

@@ -19,8 +19,7 @@ enum progress { PROGRESS_NONE, PROGRESS_SKIPPED, PROGRESS_DONE };
 /* One prediction and what came of it. `device` is where the outcome was measured. */
 struct prediction {
     const char *lesson, *step, *name;
-    double guess, outcome; /* of a choice: the numbers of the options, from 1; of an order: see
-                              order_parse(); of a line: its number */
+    double guess, outcome; /* as numbers, see text/question.h */
     bool right;
     const char *device; /* NULL unknown */
 };

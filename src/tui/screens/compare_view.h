@@ -90,7 +90,7 @@ bool compare_failed(const struct compare_row *r);
  * none. */
 const struct compare_row *compare_base_row(const struct compare_view *v);
 const struct compare_row *compare_left(const struct compare_view *v);
-/* compare_pair.c */
+/* The pair side by side, and all of it. */
 void compare_draw_pair(struct canvas *c, struct rect r, const struct compare_view *v);
 void compare_draw(struct canvas *c, struct rect r, const struct compare_view *v);
 
