@@ -85,6 +85,12 @@ enum {
     CMD_SETS = 128,  /* what it sets lasts as long as the session */
 };
 
+/* A word that stands behind a verb, and is a command of its own while what the verb began lasts. */
+struct cmd_own_word {
+    const char *name, *usage, *doc; /* "until", "LINE|barrier", "the warp, to a line" */
+    const char *const *first;       /* what may follow, for completion; may be NULL */
+};
+
 struct cmd_entry {
     const char *name, *alias; /* alias may be NULL */
     const char *usage;        /* "K[,K...] [shape] [params]" */
@@ -100,12 +106,15 @@ struct cmd_entry {
     const struct columns *const *columns; /* of the tables that it prints: COLUMNS(); may be NULL */
     /* A verb that begins something whose words are commands of their own from then on: WORD stands for VERB WORD, before
      * all other verbs, while services.debugger is there, and behind the verb in one line. Is it one of them? All of
-     * them, by number. Both may be NULL. */
+     * them, by number: completion and search have them from here. Both may be NULL, but not one alone. */
     bool (*takes)(const char *word);
-    const char *(*word_at)(const void *none, size_t i);
+    bool (*word_at)(size_t i, struct cmd_own_word *out);
 };
 /* COLUMNS(line_columns, fact_columns) */
 #define COLUMNS(...) ((const struct columns *const[]){__VA_ARGS__, NULL})
+
+/* The verb whose words are commands in this session now; NULL: none. */
+const struct cmd_entry *command_mode(const struct session *s);
 
 /* Adds a NULL-terminated array of entries; later folders register theirs at start. Borrowed. */
 void command_register(const struct cmd_entry *const *entries);

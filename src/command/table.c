@@ -9,6 +9,7 @@
 #include "command/command.h"
 #include "command/line/lex.h"
 #include "command/output.h"
+#include "command/session.h"
 
 /* Filled once at start, before any command runs; constant from then on. */
 enum { ENTRIES_MAX = 96 };
@@ -108,4 +109,12 @@ enum status command_find(const char *word, const struct cmd_entry **out, struct 
     if (st)
         *out = NULL;
     return st;
+}
+
+const struct cmd_entry *command_mode(const struct session *s)
+{
+    for (int i = 0; s && s->services.debugger.is && command_at(i); i++)
+        if (command_at(i)->takes)
+            return command_at(i);
+    return NULL;
 }

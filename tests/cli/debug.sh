@@ -206,6 +206,13 @@ run -c 'debug fa2 S=64 f32; stpe'
 is "a word that is none has a neighbour" says "$err" 'did you mean "step"'
 run -c 'debug fa2 S=64 f32; debug stpe'
 is "  after the verb, too" says "$err" 'did you mean "step"'
+run -c 'debug fa2 S=64 f32; until'
+is "until without a goal names all of them" says "$err" 'a line, or one of barrier access shared global hazard fault nan join$'
+run -c 'debug fa2 S=64 f32; until nowhere'
+is "  and so where there is none of that name" says "$err" 'no line, and none of barrier .* hazard fault nan join$'
+run help until
+is "help finds a word of the debugger, with what may follow it" \
+    says "$out" '^word of debug +until +the warp, .*\(until LINE.barrier.access.shared.global.hazard.fault.nan.join\)'
 for words in 'stepi x' 'stepi 0' 'warp 31' 'lane 32' 'print Zs[1]' 'print %nonesuch' 'until nowhere' 'info nothing' \
     'delete 7' 'goto 5' 'order backwards' 'break 70 if' 'break 70 if Ks[0][0] ? 1' 'x/99999f Ks' 'step/f' 'kill now'; do
     run -c "debug fa2 S=64 f32; $words"

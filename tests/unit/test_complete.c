@@ -196,6 +196,22 @@ static void test_rows(void)
     expect("show $fa2.wav|", 5, "$fa2.waves");
 }
 
+/* The debugger's words follow its verb; while it holds a block they are commands, too. */
+static void test_own_words(void)
+{
+    static int block;
+    CU_ASSERT(has("debug |", "until") && has("debug |", "nexti") && has("debug |", "fa2"));
+    expect("debug unt|", 6, "until");
+    CU_ASSERT(has("debug until n|", "nan") && !has("debug until n|", "naive"));
+    CU_ASSERT(has("debug until |", "fault") && has("debug info |", "registers"));
+    CU_ASSERT(!has("debug fa2 |", "fault") && !has("until |", "fault") && !has("|", "until"));
+    session->services.debugger.is = &block;
+    CU_ASSERT(has("|", "until") && has("|", "run"));
+    expect("run naive; unt|", 11, "until");
+    CU_ASSERT(has("until haz|", "hazard"));
+    session->services.debugger.is = NULL;
+}
+
 static void test_docs(void)
 {
     static const char *const lines[] = {
@@ -243,6 +259,7 @@ static void test_any_line(void)
 }
 
 static const struct tap_test tests[] = {
+    {"words of a verb", test_own_words},
     {"verbs", test_verbs},
     {"kernels, also in lists", test_kernels},
     {"keys with their sign", test_keys},

@@ -340,12 +340,6 @@ static bool is_word(const char *word)
     return debug_word_named(word) && strcmp(word, "quit") != 0;
 }
 
-static const char *const first_words[] = {
-    "step",      "next",    "stepi", "continue", "until",  "finish", "back",
-    "goto",      "break",   "watch", "rwatch",   "awatch", "info",   "display",
-    "undisplay", "trail",   "print", "x",        "warp",   "lane",   "block",
-    "order",     "restart", "where", "list",     "kill",   "delete", NULL};
-
 static const struct cmd_key debug_keys[] = {
     {"block", "the block of the grid that is held: block=2,0", NULL},
     {"pass", "the launch that it is of, by name", NULL},
@@ -403,11 +397,10 @@ const struct cmd_entry cmd_debug = {
         "  debug fa2 S=64 order=against; until hazard --json\n"
         "  debug fa2 S=64; break 70 warp 2 if %f12[5] > 100; continue\n",
     .arg = ARG_KERNEL,
-    .first = first_words,
     .keys = debug_keys,
     .flags = CMD_SHAPE | CMD_OPTIONS | CMD_PARAMS | CMD_ROWS | CMD_AGAIN,
     .exec = exec_debug,
     .columns = COLUMNS(&stop_columns),
     .takes = is_word,
-    .word_at = debug_word_name,
+    .word_at = debug_word_at,
 };

@@ -15,6 +15,11 @@
 
 /* ---- what follows a word ---- */
 
+/* Of a table of words, (word, ...) each: an array's items; " one two"; "|one|two". */
+#define AS_ITEM(word, ...)  word,
+#define AS_LIST(word, ...)  " " word
+#define AS_USAGE(word, ...) "|" word
+
 static bool read_count(const char *text, int64_t lo, int64_t hi, int64_t *out)
 {
     char *end;
@@ -151,33 +156,46 @@ static enum status do_continue(struct debug_line *l, struct err *err)
     return st != ST_OK ? st : go(l, "end", -1, 1, NULL, err);
 }
 
-static const char *const until_words[] = {"barrier", "access", "shared", "global", "hazard",
-                                          "fault",   "nan",    "join",   NULL};
+/* What a block goes on until, beside a line: the word, the goal of backend/debug.h, and whether it is of any warp. */
+#define UNTIL_WORDS(X)             \
+    X("barrier", "barrier", false) \
+    X("access", "access", false)   \
+    X("shared", "shared", false)   \
+    X("global", "global", false)   \
+    X("hazard", "problem", true)   \
+    X("fault", "problem", true)    \
+    X("nan", "nan", true)          \
+    X("join", "join", false)
+static const char *const until_words[] = {UNTIL_WORDS(AS_ITEM) NULL};
+static const char until_list[] = UNTIL_WORDS(AS_LIST), until_usage[] = "LINE" UNTIL_WORDS(AS_USAGE);
+
+static enum status no_goal(const char *what, struct err *err)
+{
+    char *clean = sanitize_line(what);
+    err_set(err, ST_USAGE, "until: \"%s\" is no line, and none of%s", clean, until_list);
+    free(clean);
+    return ST_USAGE;
+}
 
 static enum status do_until(struct debug_line *l, struct err *err)
 {
-    const int warp = debugger_warp(l->debugger);
+#define X(word, goal, any) {goal, any},
+    static const struct {
+        const char *goal;
+        bool any;
+    } how[] = {UNTIL_WORDS(X)};
+#undef X
     if (!l->nargs)
-        return bad(l, "a line, or one of barrier access shared global hazard fault nan join", err);
-    enum status st = too_many(l, 1, err);
+        return err_set(err, ST_USAGE, "%s takes a line, or one of%s", l->word, until_list);
+    const enum status st = too_many(l, 1, err);
     if (st != ST_OK)
         return st;
     const char *what = l->args[0];
-    if (!strcmp(what, "hazard") || !strcmp(what, "fault"))
-        return go(l, "problem", -1, 1, NULL, err);
-    if (!strcmp(what, "nan"))
-        return go(l, what, -1, 1, NULL, err);
-    if (word_index(until_words, what) >= 0)
-        return go(l, what, warp, 1, NULL, err);
-    if (!strchr("0123456789", *what) && !strchr(what, ':')) {
-        char *clean = sanitize_line(what);
-        err_set(err, ST_USAGE,
-                "until: \"%s\" is no line, and none of barrier access shared global "
-                "hazard fault nan join",
-                clean);
-        free(clean);
-        return ST_USAGE;
-    }
+    const int i = word_index(until_words, what), warp = debugger_warp(l->debugger);
+    if (i >= 0)
+        return go(l, how[i].goal, how[i].any ? -1 : warp, 1, NULL, err);
+    if (!strchr("0123456789", *what) && !strchr(what, ':'))
+        return no_goal(what, err);
     return go(l, "place", warp, 1, what, err);
 }
 
@@ -320,8 +338,8 @@ static enum status do_delete(struct debug_line *l, struct err *err)
 
 /* What there is to look at: the word, what is asked for it, how the answer is shown. */
 #define INFO_WORDS(X)                                                          \
-    X("registers", REGISTERS, FOUND, "no register of that name holds a value") \
     X("variables", LOOK, NAMES, NULL)                                          \
+    X("registers", REGISTERS, FOUND, "no register of that name holds a value") \
     X("warps", LOOK, WARPS, NULL)                                              \
     X("barriers", LOOK, BARRIERS, NULL)                                        \
     X("shared", SHARED, FOUND, "this kernel has no shared memory")             \
@@ -332,12 +350,8 @@ static enum status do_delete(struct debug_line *l, struct err *err)
     X("memory", KEPT, FOUND, NULL)                                             \
     X("map", LOOK, MAP, NULL)                                                  \
     X("access", LOOK, ACCESS, NULL)
-#define X(word, act, view, nothing) word,
-static const char *const info_words[] = {INFO_WORDS(X) NULL};
-#undef X
-#define X(word, act, view, nothing) word " "
-static const char info_list[] = INFO_WORDS(X);
-#undef X
+static const char *const info_words[] = {INFO_WORDS(AS_ITEM) NULL};
+static const char info_list[] = INFO_WORDS(AS_LIST), info_usage[] = INFO_WORDS(AS_USAGE);
 
 static enum status do_info(struct debug_line *l, struct err *err)
 {
@@ -355,8 +369,7 @@ static enum status do_info(struct debug_line *l, struct err *err)
             found++;
         }
     if (found != 1 && !(i >= 0 && !strcmp(info_words[i], l->args[0])))
-        return err_set(err, ST_USAGE, "info takes one of %.*s", (int)strlen(info_list) - 1,
-                       info_list);
+        return err_set(err, ST_USAGE, "info takes one of%s", info_list);
     struct debug_ask a = asking(how[i].act);
     a.warp = debugger_warp(l->debugger);
     a.lane = debugger_lane(l->debugger);
@@ -554,7 +567,7 @@ const struct debug_word debug_words[] = {
     {"nexti", "ni", "[N]", "as stepi", NULL, do_stepi},
     {"finish", "fin", "", "the warp, out of what is inlined here", NULL, do_finish},
     {"continue", "c", "", "all warps, to a break, a hazard, a fault or the end", NULL, do_continue},
-    {"until", "u", "LINE|barrier|access|shared|global|hazard|nan|join", "the warp, to a line, a barrier, an access; a hazard of any, the first NaN of any", until_words, do_until},
+    {"until", "u", until_usage, "the warp, to a line, a barrier, an access; a hazard of any, the first NaN of any", until_words, do_until},
     {"back", "rsi", "[N]", "steps back, by running the block again", NULL, do_back},
     {"goto", NULL, "N", "to behind step N, of those that were made", NULL, do_goto},
     {"break", "b", "[LINE] [warp N] [lane N] [if VALUE > X]", "stop where a warp comes to a line", NULL, do_break},
@@ -562,7 +575,7 @@ const struct debug_word debug_words[] = {
     {"rwatch", NULL, "ELEMENT [N]", "stop when it is read", NULL, do_rwatch},
     {"awatch", NULL, "ELEMENT [N]", "stop when it is read or written", NULL, do_awatch},
     {"delete", "d", "[N]", "break or watch N, or all", NULL, do_delete},
-    {"info", "i", "variables|registers|warps|barriers|shared|hazards|copies|breaks|paths|memory|map|access", "what there is; map and access are pictures", info_words, do_info},
+    {"info", "i", info_usage + 1, "what there is; map and access are pictures", info_words, do_info},
     {"display", NULL, "VALUE", "a value that every stop shows from now on: m, ms[5], %f12[5]", NULL, do_display},
     {"undisplay", NULL, "[N]", "value N no more, or none", NULL, do_undisplay},
     {"trail", NULL, "[N]", "what the warps did in the last N steps, as a picture", NULL, do_trail},
@@ -603,6 +616,16 @@ const char *debug_word_name(const void *none, size_t i)
 {
     (void)none;
     return i < sizeof debug_words / sizeof *debug_words ? debug_words[i].name : NULL;
+}
+
+bool debug_word_at(size_t i, struct cmd_own_word *out)
+{
+    if (!debug_word_name(NULL, i))
+        return false;
+    const struct debug_word *w = &debug_words[i];
+    *out =
+        (struct cmd_own_word){.name = w->name, .usage = w->usage, .doc = w->doc, .first = w->first};
+    return true;
 }
 
 /* ---- running ---- */

@@ -38,15 +38,16 @@ struct debug_line {
 
 struct debug_word {
     const char *name, *alias, *usage, *doc;
-    const char *const *first; /* what may follow, for completion; NULL */
+    const char *const *first; /* as of struct cmd_own_word */
     enum status (*run)(struct debug_line *l, struct err *err);
 };
-extern const struct debug_word debug_words[]; /* name NULL ends */
-/* Their names, for who knows them by no more; NULL ends. */
+extern const struct debug_word debug_words[];                /* name NULL ends */
 const struct debug_word *debug_word_named(const char *name); /* or alias, up to a '/'; NULL: none */
+bool debug_word_at(size_t i, struct cmd_own_word *out); /* by number; false: there are no more */
+/* Their names, for who knows them by no more; NULL ends. */
+const char *debug_word_name(const void *none, size_t i); /* str_list_fn */
 /* Does it move the block, or the focus? The others only ask, and their answer is what they are for. */
 bool debug_word_moves(const struct debug_word *w);
-const char *debug_word_name(const void *none, size_t i); /* str_list_fn */
 
 /* Runs the word `text` ("step", "x/8f") with what follows it. ST_USAGE where it makes no sense. */
 enum status debug_word_run(struct session *s, const struct debug_word *w, const char *text,

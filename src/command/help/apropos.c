@@ -116,6 +116,19 @@ static void consider_key(struct hits *h, const struct cmd_call *c, const char *o
     str_free(&text);
 }
 
+/* "word of debug" */
+static void consider_words(struct hits *h, const struct cmd_call *c, const struct cmd_entry *e)
+{
+    struct cmd_own_word w;
+    char *kind = xasprintf("word of %s", e->name);
+    for (size_t i = 0; e->word_at && e->word_at(i, &w); i++) {
+        char *doc = *w.usage ? xasprintf("%s (%s %s)", w.doc, w.name, w.usage) : xstrdup(w.doc);
+        consider(h, c, &(struct topic){kind, w.name, doc, NULL});
+        free(doc);
+    }
+    free(kind);
+}
+
 static void consider_verbs(struct hits *h, const struct cmd_call *c)
 {
     for (int i = 0; command_at(i); i++) {
@@ -128,6 +141,7 @@ static void consider_verbs(struct hits *h, const struct cmd_call *c)
         free(text);
         for (const struct cmd_key *k = e->keys; k && k->name; k++)
             consider_key(h, c, e->name, k->name, k->doc, k->values);
+        consider_words(h, c, e);
     }
 }
 

@@ -74,6 +74,14 @@ static void offer_words(struct completer *c, const char *key, const char *const 
         offer(c, words[i], value_doc(key, words[i]), "");
 }
 
+/* Those that may follow a verb, or stand for it. */
+static void offer_own_words(struct completer *c, const struct cmd_entry *e)
+{
+    struct cmd_own_word w;
+    for (size_t i = 0; e && e->word_at && e->word_at(i, &w); i++)
+        offer(c, w.name, w.doc, "");
+}
+
 static void offer_verbs(struct completer *c)
 {
     for (int i = 0; command_at(i); i++)
@@ -273,6 +281,7 @@ struct context {
     bool at_verb, at_file, at_shell;
     const struct kernel **kernels;
     int nkernels, nwords;
+    const char *const *then; /* what may follow the first word; NULL */
 };
 
 static void add_kernels(struct completer *c, struct context *x, char *word)
@@ -293,18 +302,34 @@ static void begin_command(struct context *x)
     *x = (struct context){.at_verb = true};
 }
 
-static void take_verb(struct context *x, const char *word)
+/* The first word behind a verb that has words of its own. */
+static void take_own_word(struct context *x, const char *word)
 {
+    struct cmd_own_word w;
+    for (size_t i = 0; x->entry->word_at && x->entry->word_at(i, &w); i++)
+        if (!strcmp(w.name, word))
+            x->then = w.first;
+    x->nwords = 1;
+}
+
+static void take_verb(const struct completer *c, struct context *x, const char *word)
+{
+    const struct cmd_entry *mode = command_mode(c->s);
     if (pair_key_length(word))
         return; /* watch 2 count=3 ... */
     x->at_verb = false;
+    if (mode && mode->takes(word)) {
+        x->entry = mode;
+        take_own_word(x, word);
+        return;
+    }
     x->at_shell = *word == '!';
     (void)command_find(*word == '@' ? "source-file" : word, &x->entry, NULL);
     x->nwords = *word == '@';
 }
 
 /* Words of `watch 2 run naive` and `alias x = run naive`: another command begins in there. */
-static void take_rest(struct context *x, const char *word)
+static void take_rest(const struct completer *c, struct context *x, const char *word)
 {
     const size_t key = pair_key_length(word);
     const bool alias = x->entry == command_named("alias");
@@ -312,7 +337,7 @@ static void take_rest(struct context *x, const char *word)
         x->at_shell = true;
     else if (alias && key && !x->nwords) {
         begin_command(x);
-        take_verb(x, word + key + 1);
+        take_verb(c, x, word + key + 1);
     } else if (alias ? !strcmp(word, "=") : !key)
         begin_command(x);
     else
@@ -322,11 +347,12 @@ static void take_rest(struct context *x, const char *word)
 static void take_word(struct completer *c, struct context *x, char *word)
 {
     if (x->at_verb)
-        take_verb(x, word);
+        take_verb(c, x, word);
     else if (x->entry && x->entry->flags & CMD_REST)
-        take_rest(x, word);
+        take_rest(c, x, word);
     else if (!str_starts(word, "--") && !pair_key_length(word)) {
-        x->nwords++;
+        if (!x->nwords++)
+            take_own_word(x, word);
         add_kernels(c, x, word);
     }
 }
@@ -461,6 +487,10 @@ static void offer_plain(struct completer *c, const struct context *x, bool in_li
         offer_rows(c);
     if (x->entry->first && x->nwords == 0)
         offer_words(c, x->entry->name, x->entry->first);
+    if (x->nwords == 0)
+        offer_own_words(c, x->entry);
+    if (x->nwords == 1)
+        offer_words(c, x->entry->name, x->then);
     if (x->entry == command_named("kernel") && x->nwords == 1) {
         offer_files(c, NULL);
         offer_own_kernels(c);
@@ -494,6 +524,7 @@ static void offer_verb(struct completer *c, const char *word)
     if (*word == '@')
         offer_files(c, NULL);
     else {
+        offer_own_words(c, command_mode(c->s));
         offer_verbs(c);
         offer_aliases(c);
     }

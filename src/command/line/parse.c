@@ -267,10 +267,16 @@ static bool is_word(const struct parser *p, const struct token *verb)
     return p->mode && verb->kind == TOKEN_WORD && !verb->quote && p->mode->takes(verb->text);
 }
 
+static const char *word_name(const void *mode, size_t i) /* str_list_fn */
+{
+    struct cmd_own_word w;
+    return ((const struct cmd_entry *)mode)->word_at(i, &w) ? w.name : NULL;
+}
+
 /* It may have been meant as one of these words. */
 static void suggest_word(const struct parser *p, const struct token *verb, struct err *err)
 {
-    const char *near = p->mode ? str_nearest(verb->text, p->mode->word_at, NULL) : NULL;
+    const char *near = p->mode ? str_nearest(verb->text, word_name, p->mode) : NULL;
     if (!near)
         return;
     char *clean = sanitize_line(verb->text);
@@ -377,10 +383,7 @@ static enum status parse_all(struct parser *p, const char *line, struct err *err
 enum status parse_line(const struct session *s, const char *line, struct call_list *out,
                        struct err *err)
 {
-    struct parser p = {.s = s, .out = out};
-    for (int i = 0; s && s->services.debugger.is && !p.mode && command_at(i); i++)
-        if (command_at(i)->takes)
-            p.mode = command_at(i);
+    struct parser p = {.s = s, .mode = command_mode(s), .out = out};
     *out = (struct call_list){0};
     enum status st = parse_all(&p, line, err);
     if (st)
