@@ -49,6 +49,7 @@ const char html_style[] =
     ".chip.live{color:var(--good);border-color:currentColor;background:none}"
     ".chip.recorded{color:var(--accent);border-color:currentColor;background:none}"
     ".chip.sim,.chip.model{border-color:currentColor;background:none}"
+    ".chip.altered{color:var(--bad);border-color:currentColor;background:none}"
     "figure{margin:14px 0;overflow-x:auto}svg{max-width:100%;height:auto;display:block}"
     "a{color:var(--accent)}.toc{margin:0;padding-left:26px;columns:2;column-gap:34px}"
     ".toc li{break-inside:avoid;overflow-wrap:anywhere}"

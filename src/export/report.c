@@ -21,18 +21,18 @@
 #define PACKAGE_VERSION "dev"
 #endif
 
-enum { FIGURES_MAX = 80 };
+enum { FIGURES_MAX = 80, NAMES_SHOWN = 8 };
 
 /* ---- the head ---- */
 
 static void add_names(struct str *out, const struct names *s)
 {
-    for (size_t i = 0; i < s->n; i++) {
+    for (size_t i = 0; i < s->n && i < NAMES_SHOWN; i++) {
         str_add(out, i ? ", " : "");
         xml_text(out, s->v[i]);
     }
-    if (s->more)
-        str_addf(out, " and %zu more", s->more);
+    if (s->n > NAMES_SHOWN)
+        str_addf(out, " and %zu more", s->n - NAMES_SHOWN);
 }
 
 static void add_title(struct str *out, const struct report *r, const struct tally *t)
@@ -47,7 +47,7 @@ static void add_title(struct str *out, const struct report *r, const struct tall
         str_add(out, i ? " and " : " on ");
         xml_text(out, on->v[i]);
     }
-    if (on->n + on->more > 2)
+    if (on->n > 2)
         str_add(out, " and others");
 }
 
@@ -91,7 +91,7 @@ static void add_tiles(struct str *out, const struct report *r, const struct tall
 {
     str_add(out, "<div class=\"tiles\">\n");
     add_count_tile(out, r->sheets.n, "", "table", "tables");
-    add_count_tile(out, t->kernels.n + t->kernels.more, "", "kernel", "kernels");
+    add_count_tile(out, t->kernels.n, "", "kernel", "kernels");
     if (t->measured)
         add_count_tile(out, t->measured, "", "measured row", "measured rows");
     if (t->pass + t->fail)
@@ -163,9 +163,9 @@ static void add_environment(struct str *out, const struct report *r, const struc
     if (!isnan(t->seed))
         add_fact(out, "Seed of the inputs", t->seeds ? "several" : number_fmt(seed, t->seed, 15));
     str_add(out, "<dt>Origin of the figures</dt><dd>");
-    for (int i = 0; i < ORIGINS - 1; i++)
+    for (int i = 0; i < ORIGINS; i++)
         if (t->origins[i])
-            html_chip(out, origin_names[i], "%s: %zu row%s", origin_names[i], t->origins[i],
+            html_chip(out, origin_words[i], "%s: %zu row%s", origin_words[i], t->origins[i],
                       t->origins[i] == 1 ? "" : "s");
     str_add(out, "</dd>\n</dl>\n");
     if (r->note) {
@@ -273,4 +273,5 @@ void report_html(const struct report *r, struct str *out)
                  "<code>attnscope-data</code>.</footer>\n");
     add_data(out, r);
     str_add(out, "</body>\n</html>\n");
+    tally_clear(&t);
 }

@@ -59,14 +59,15 @@ static void add_chips(struct str *out, const struct sheet *sh)
     struct tally t = tally_new();
     tally_sheet(&t, sh);
     str_add(out, "<p>");
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < ORIGINS; i++)
         if (t.origins[i])
-            html_chip(out, origin_names[i], "%s", origin_names[i]);
+            html_chip(out, origin_words[i], "%s", origin_words[i]);
     if (t.fail)
         html_chip(out, "bad", "%zu failed the check", t.fail);
     if (t.pass)
         html_chip(out, "good", "%zu passed the check", t.pass);
     str_add(out, "</p>\n");
+    tally_clear(&t);
 }
 
 /* "run a,b,c,d,e" becomes "run a,b,c ...". */

@@ -2,10 +2,12 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "export/tally.h"
-#include "measure/origin.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/mem.h"
 
 static void names_add(struct names *s, const char *text)
 {
@@ -14,20 +16,16 @@ static void names_add(struct names *s, const char *text)
     for (size_t i = 0; i < s->n; i++)
         if (!strcmp(s->v[i], text))
             return;
-    if (s->n < NAMES_MAX)
-        s->v[s->n++] = text;
-    else
-        s->more++;
+    xgrow((void **)&s->v, &s->cap, s->n + 1, sizeof *s->v);
+    s->v[s->n++] = text;
 }
-
-const char *const origin_names[ORIGINS] = {"live", "recorded", "sim", "model", ORIGIN_ALTERED, "-"};
 
 static void count_row(struct tally *t, const struct row *row)
 {
     const char *check = row_text(row, "check"), *device = row_text(row, "device");
     const double clock = row_real(row, "sm_clock_mhz"), seed = row_real(row, "seed");
     for (int i = 0; i < ORIGINS; i++)
-        t->origins[i] += !strcmp(origin_names[i], row_origin(row));
+        t->origins[i] += !strcmp(origin_words[i], row_origin(row));
     t->rows++;
     t->measured += row_real(row, "median_us") > 0;
     t->pass += check && !strcmp(check, "pass");
@@ -54,4 +52,12 @@ void tally_sheet(struct tally *t, const struct sheet *sh)
 struct tally tally_new(void)
 {
     return (struct tally){.clock_lo = NAN, .clock_hi = NAN, .seed = NAN};
+}
+
+void tally_clear(struct tally *t)
+{
+    struct names *const all[] = {&t->kernels, &t->devices, &t->models, &t->drivers, &t->cudas};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]->v);
+    *t = tally_new();
 }

@@ -5,27 +5,25 @@
 #define ATTNSCOPE_EXPORT_TALLY_H
 
 #include "export/sheet.h"
+#include "measure/origin.h"
 
-enum { ORIGINS = 6 }; /* words of figures, and "-" */
-
-enum { NAMES_MAX = 8 };
-
-/* A few different texts, in the order met. */
+/* Different texts, each once, in the order met. */
 struct names {
-    const char *v[NAMES_MAX];
-    size_t n, more;
+    const char **v;
+    size_t n, cap;
 };
 
 /* All texts are borrowed from the rows. */
 struct tally {
-    size_t rows, measured, pass, fail, origins[ORIGINS]; /* by origin_names */
-    struct names kernels, devices, models, drivers, cudas, dates;
-    double clock_lo, clock_hi, seed;
-    bool seeds;
+    size_t rows, measured, pass, fail, origins[ORIGINS]; /* by origin_words */
+    struct names kernels, devices, models, drivers, cudas;
+    double clock_lo, clock_hi, seed; /* MHz, NaN: of no row; the first seed */
+    bool seeds;                      /* there are several */
 };
-extern const char *const origin_names[ORIGINS];
 
+/* Who begins one clears it. */
 struct tally tally_new(void);
+void tally_clear(struct tally *t);
 /* Counts the rows of one sheet in. */
 void tally_sheet(struct tally *t, const struct sheet *sh);
 

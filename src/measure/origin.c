@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-const char *const origin_words[] = {"live", "recorded", "sim", "model", "altered", NULL};
+const char *const origin_words[ORIGINS + 1] = {"live",  "recorded",     "sim",
+                                               "model", ORIGIN_ALTERED, NULL};
 
 static int index_of(const char *text)
 {
@@ -23,7 +24,7 @@ const char *origin_word(const char *text)
 
 const char *origin_tag(const char *origin)
 {
-    static const char *const tags[] = {"LIVE", "RECORDED", "SIM", "MODEL", "ALTERED"};
+    static const char *const tags[ORIGINS] = {"LIVE", "RECORDED", "SIM", "MODEL", "ALTERED"};
     const int i = index_of(origin);
     return i < 0 ? "?" : tags[i];
 }

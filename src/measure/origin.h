@@ -9,7 +9,8 @@
 /* "live" "recorded" "sim" "model" "altered"; NULL ends. What is altered was changed by hand since it was recorded:
  * it is shown as that and ranked nowhere. */
 #define ORIGIN_ALTERED "altered"
-extern const char *const origin_words[];
+enum { ORIGINS = 5 };
+extern const char *const origin_words[ORIGINS + 1];
 /* The table's own word for a text; NULL: it is none, or NULL. */
 const char *origin_word(const char *text);
 /* "LIVE" of "live"; "?" where it is not known. */

@@ -1033,6 +1033,63 @@ static void test_report(void)
     json_decref(tables);
 }
 
+static json_t *seen_row(double clock, double seed, const char *check)
+{
+    json_t *row = run_row("naive", "S=64", 100);
+    json_object_set_new(row, "sm_clock_mhz", isnan(clock) ? json_null() : json_real(clock));
+    json_object_set_new(row, "seed", isnan(seed) ? json_null() : json_real(seed));
+    json_object_set_new(row, "check", json_string(check));
+    return row;
+}
+
+/* What a page says of where and how its rows were measured: the span of clocks, one seed or several, what is modelled, checks. */
+static void test_report_environment(void)
+{
+    json_t *model = run_row("fa2", "S=64", 9);
+    json_object_set_new(model, "origin", json_string("model"));
+    json_object_set_new(model, "device", json_string("nobody's"));
+    json_object_set_new(model, "gpu", json_string("H100"));
+    json_t *rows = json_pack("[o,o,o,o]", seen_row(1700, NAN, "pass"), seen_row(NAN, 42, "pass"),
+                             seen_row(1480, 42, "pass"), model);
+    json_t *tables = json_pack("[o]", run_table(rows));
+    char *html = page(tables);
+    static const char *const said[] = {
+        "<dt>Device</dt><dd>Test GPU</dd>",
+        "<dt>Modelled</dt><dd>H100</dd>",
+        "<dt>Clock while measuring</dt><dd>1480 to 1700 MHz (medians)</dd>",
+        "<dt>Seed of the inputs</dt><dd>42</dd>",
+        "live: 3 rows",
+        "model: 1 row<",
+        "checks, all passed",
+    };
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++)
+        CU_ASSERT_PTR_NOT_NULL(strstr(html, said[i]));
+    free(html);
+    json_array_append_new(rows, seen_row(1480, 43, "fail"));
+    html = page(tables);
+    CU_ASSERT_PTR_NOT_NULL(strstr(html, "<dt>Seed of the inputs</dt><dd>several</dd>"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(html, "check failed"));
+    free(html);
+    /* of more names than a page lists, how many more: each counts once, however many rows have it */
+    for (int i = 0; i < 20; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "k%d", i / 2);
+        json_t *row = run_row(name, "S=64", 5);
+        snprintf(name, sizeof name, "GPU %d", i / 2);
+        json_object_set_new(row, "device", json_string(name));
+        json_object_set_new(row, "origin", json_string("altered"));
+        json_array_append_new(rows, row);
+    }
+    html = page(tables);
+    CU_ASSERT_PTR_NOT_NULL(strstr(html, "12</b><span>kernels"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(html, "<dt>Devices</dt><dd>Test GPU, GPU 0, GPU 1, GPU 2, GPU 3, "
+                                        "GPU 4, GPU 5, GPU 6 and 3 more</dd>"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(html, "altered: 20 rows"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(html, ">altered</span>")); /* above their table, too */
+    free(html);
+    json_decref(tables);
+}
+
 /* The rows inside the page are the rows. */
 static void test_report_data(void)
 {
@@ -1525,6 +1582,7 @@ static const struct tap_test tests[] = {
     {"models are drawn alike after a journey as text", test_travel},
     {"a table's own model comes first", test_brought},
     {"report: findings, commands, nothing from outside", test_report},
+    {"where a page was measured", test_report_environment},
     {"report: the data inside is the data", test_report_data},
     {"a sheet is what its JSON says", test_sheet},
     {"a canvas as SVG", test_canvas},

@@ -371,6 +371,35 @@ static void test_pair(void)
     bench_free(&b);
 }
 
+/* Outputs that take several pieces, the last of them short: a difference counts wherever it is, and the largest of them. */
+static void test_large_pair(void)
+{
+    struct problem p = small_problem();
+    CU_ASSERT_EQUAL_FATAL(shape_parse("B=1 H=3 Sq=1111 Sk=64 D=40 f16", &p.shape, NULL), ST_OK);
+    const size_t n = shape_q_elems(&p.shape), at[] = {0, 1023, 1024, 65535, 65536, n - 1};
+    char *a = xcalloc(n * 2 + 2 * OUTPUT_GUARD_BYTES, 1),
+         *b = xcalloc(n * 2 + 2 * OUTPUT_GUARD_BYTES, 1);
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+        dtype_set(DTYPE_F16, b + OUTPUT_GUARD_BYTES, at[i], -0.5);
+        CU_ASSERT_EQUAL(verify_pair(&p, a, b, NULL), 0.5);
+        dtype_set(DTYPE_F16, a + OUTPUT_GUARD_BYTES, n / 2, 0.25); /* a smaller one besides */
+        CU_ASSERT_EQUAL(verify_pair(&p, a, b, NULL), 0.5);
+        dtype_set(DTYPE_F16, a + OUTPUT_GUARD_BYTES, n / 2, NAN); /* what is no number, of one */
+        CU_ASSERT(isnan(verify_pair(&p, a, b, NULL)));
+        dtype_set(DTYPE_F16, b + OUTPUT_GUARD_BYTES, n / 2, NAN); /* and of both */
+        CU_ASSERT_EQUAL(verify_pair(&p, a, b, NULL), 0.5);
+        dtype_set(DTYPE_F16, a + OUTPUT_GUARD_BYTES, n / 2, 0);
+        dtype_set(DTYPE_F16, b + OUTPUT_GUARD_BYTES, n / 2, 0);
+        dtype_set(DTYPE_F16, b + OUTPUT_GUARD_BYTES, at[i], 0);
+    }
+    memset(a, 1, OUTPUT_GUARD_BYTES); /* what is beside an output is none of it */
+    memset(a + OUTPUT_GUARD_BYTES + n * 2, 1, OUTPUT_GUARD_BYTES);
+    CU_ASSERT_EQUAL(verify_pair(&p, a, b, NULL), 0);
+    free(a);
+    free(b);
+    problem_clear(&p);
+}
+
 /* A single key is exact in every type: nothing to be wrong by, and nothing may be. */
 static void test_exact_case(void)
 {
@@ -531,6 +560,7 @@ static const struct tap_test tests[] = {
     {"garbage is found without any answer", test_hull},
     {"reasons say what, where and by how much", test_reasons},
     {"fields of the row", test_row_fields},
+    {"a pair of large outputs", test_large_pair},
     {"the difference of two outputs", test_pair},
     {"a single key is exact", test_exact_case},
 };
