@@ -155,7 +155,8 @@ static void test_user_devices(void)
                   "\n"
                   "RTX 4090 Laptop  like=rtx-4090 sms=76 clock_mhz=2040 memory_bytes=16G\n"
                   "MyCard cc=8.9 sms=20 dram_gbs=200 f32_tflops=10.2 note=a guess, rather\r\n"
-                  "my-L4 like=L4 dram_gbs=250\n");
+                  "my-L4 like=L4 dram_gbs=250\n"
+                  "smallest cc=9.0 sms=1\n");
     CU_ASSERT_PTR_NULL(devices_problem(t, 0));
     const struct device *d = get(t, "rtx-4090-laptop");
     CU_ASSERT_PTR_NOT_NULL_FATAL(d);
@@ -169,6 +170,7 @@ static void test_user_devices(void)
     CU_ASSERT_STRING_EQUAL(d->arch, "sm_89");
     CU_ASSERT_TRUE(isnan(d->tflops[DTYPE_F16]));
     CU_ASSERT_EQUAL(get(t, "my l4")->dram_gbs, 250);
+    CU_ASSERT_EQUAL(get(t, "smallest")->sms, 1);
     devices_free(t);
 }
 
@@ -176,11 +178,17 @@ static void test_user_devices(void)
 static void test_bad_lines(void)
 {
     static const char *const words[] = {
-        ":1: \"just a name\"", ":2: unknown key \"sm\"; did you mean sms?",
-        ":3: cc=6.1",          ":4: sms=-3",
-        ":5: no GPU \"L44\"",  ":6: NoSms: sms= is missing",
-        ":7: the line begins", ":8: \"and\" is not key=value",
-        ":9: sms=1.5",         ":10: no key before \"=X\"",
+        ":1: \"just a name\"",
+        ":2: unknown key \"sm\"; did you mean sms?",
+        ":3: cc=6.1",
+        ":4: sms=-3",
+        ":5: no GPU \"L44\"",
+        ":6: NoSms: sms= is missing",
+        ":7: the line begins",
+        ":8: \"and\" is not key=value",
+        ":9: sms=1.5",
+        ":10: no key before \"=X\"",
+        ":11: sms=0 is too small",
     };
     struct device_table *t = with_file("just a name\n"
                                        "A sm=3\n"
@@ -192,6 +200,7 @@ static void test_bad_lines(void)
                                        "E sms=4 and more\n"
                                        "F sms=1.5\n"
                                        "name =X\n"
+                                       "None cc=9.0 sms=0\n"
                                        "Good like=L4\n");
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         const char *problem = devices_problem(t, (int)i);

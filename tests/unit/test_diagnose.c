@@ -165,6 +165,8 @@ static void test_map(void)
     CU_ASSERT_FALSE(run_row_passed(&row));
     const int64_t tile = diagnose_tile_rows(&p.shape);
     CU_ASSERT_EQUAL_FATAL(diagnose(b.ref, &p, &b.t, b.guarded, tile, &d, &err), ST_OK);
+    CU_ASSERT(d.nsuspects && !strcmp(d.suspects[0].cause->name, "row_zero"));
+    CU_ASSERT(d.nsuspects && d.suspects[0].explained == 1); /* of the wrong rows, not of all */
     diagnosis_fill(&d, &p.shape, &row);
     CU_ASSERT(row.bad_rows == 1 && fabs(row.bad_pct - 100.0 / 768) < 1e-9);
     CU_ASSERT_EQUAL(json_integer_value(json_object_get(row.first_bad, "b")), 1);

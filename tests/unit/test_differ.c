@@ -85,6 +85,16 @@ static void test_bounds(void)
     CU_ASSERT_EQUAL(difference_favours(warps), -1);
     CU_ASSERT_TRUE(isnan(regs->value[0]) && isnan(regs->ratio));
     CU_ASSERT_TRUE(warps - d >= n && regs - d >= n);
+    /* behind what ranks: first what differs all the same, then what is alike, then what is not known */
+    int last = 0;
+    for (int i = n; i < DIFFERENCES; i++) {
+        const bool known = isfinite(d[i].value[0]) && isfinite(d[i].value[1]);
+        const int is = known && d[i].value[0] != d[i].value[1] ? 0 : known ? 1 : 2;
+        CU_ASSERT_TRUE(is >= last);
+        last = is;
+    }
+    CU_ASSERT_EQUAL(last, 2);
+    CU_ASSERT_TRUE(warps < find(d, "requested") && find(d, "requested") < regs);
 }
 
 /* A zero has no ratio; what differs all the same is ranked as if it were one. */

@@ -25,6 +25,7 @@ static void names_are(const char *kernel, int D, const char *param, const char *
     struct wish w;
     struct mbarriers m;
     struct str all = {0};
+    memset(&m, 0x55, sizeof m); /* as it was before does not matter */
     CU_ASSERT_FATAL(plan_of(&w, kernel, D, param, value));
     mbarriers_read(&w.plan, &m);
     for (int i = 0; i < m.n; i++)
@@ -55,6 +56,45 @@ static void test_names(void)
               "q_here[0] q_free[0] k_here[0] k_here[1] v_here[0] v_here[1] "
               "k_free[0] k_free[1] v_free[0] v_free[1]");
     names_are("fa2", 64, NULL, NULL, "");
+}
+
+/* Of a kernel of one's own: what a line of its source, in a struct of that many mbarriers, is read as. */
+static void line_is(const char *line, const char *names)
+{
+    struct mbarriers m;
+    struct str all = {0};
+    char source[600];
+    struct plan_smem smem = {.name = "barriers", .offset = 256, .bytes = 512};
+    struct kernel_desc d = {.name = (char *)(uintptr_t) "mine"};
+    struct plan p = {.desc = &d, .npasses = 1};
+    memset(&m, 0x55, sizeof m);
+    snprintf(source, sizeof source, "constexpr int N = 2, MANY = 70;\nstruct S {\n%s\n};\n", line);
+    d.source = source;
+    p.passes[0].nsmem = 1;
+    p.passes[0].smem[0] = smem;
+    mbarriers_read(&p, &m);
+    for (int i = 0; i < m.n && i < MBARRIERS_MAX; i++)
+        str_addf(&all, "%s%s", i ? " " : "", m.name[i]);
+    CU_ASSERT_STRING_EQUAL(str_text(&all), names);
+    if (strcmp(str_text(&all), names))
+        printf("# %s: %s\n", line, str_text(&all));
+    str_free(&all);
+}
+
+static void test_lines(void)
+{
+    line_is("    MemoryBarrier a, b[N], c;", "a b[0] b[1] c");
+    line_is("    MemoryBarrier a;\n    int n;\n    MemoryBarrier b;", "a b");
+    line_is("    MemoryBarrier b[N * 2 - 1];", "b[0] b[1] b[2]");
+    /* parameters, a line that goes on, one at the margin: no members */
+    line_is("void f(MemoryBarrier &a);", "");
+    line_is("    MemoryBarrier a,\n        b;", "");
+    line_is("MemoryBarrier a;", "");
+    /* what is not understood, or too many, leaves none, even behind some that are */
+    line_is("    MemoryBarrier a, b[M];", "");
+    line_is("    MemoryBarrier a, b[N;", "");
+    line_is("    MemoryBarrier a;\n    MemoryBarrier b[MANY];", "");
+    line_is("    MemoryBarrier b[0];", "");
 }
 
 /* As the simulator's answer has them: kind, warp, where, of, from, to. */
@@ -102,6 +142,7 @@ static bool prepare(const char *folder)
 int main(void)
 {
     static const struct tap_test tests[] = {
+        {"lines of a source", test_lines},
         {"names of mbarriers", test_names},
         {"beats of a block", test_beats},
     };

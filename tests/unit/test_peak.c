@@ -137,6 +137,26 @@ static void test_kept(void)
     found = ceilings_find(c, device("H200"), &own);
     CU_ASSERT(found && found->at[PEAK_MMA_F16].value == 722);
     peak_clear(&p);
+    /* several devices: each has its own, wherever in the list it is */
+    for (int i = 0; i < 2; i++) {
+        struct peak other = of_h200(i ? 333 : 222, 1400);
+        free(other.device);
+        other.device = xstrdup(i ? "NVIDIA A100-SXM4-80GB" : "NVIDIA L4");
+        CU_ASSERT_EQUAL(ceilings_keep(c, &other, &err), ST_OK);
+        peak_clear(&other);
+    }
+    found = ceilings_find(c, device("L4"), &own);
+    CU_ASSERT(own && found && found->at[PEAK_MMA_F16].value == 222);
+    found = ceilings_find(c, device("A100"), &own);
+    CU_ASSERT(own && found && found->at[PEAK_MMA_F16].value == 333);
+    found = ceilings_find(c, device("H200"), &own);
+    CU_ASSERT(own && found && found->at[PEAK_MMA_F16].value == 722);
+    CU_ASSERT_PTR_NULL(ceilings_find(c, device("T4"), NULL));
+    CU_ASSERT_PTR_NULL(ceilings_find(c, NULL, NULL));
+    found = ceilings_shipped(c, device("H200")); /* never the user's */
+    CU_ASSERT(found && found->at[PEAK_MMA_F16].value != 722);
+    CU_ASSERT_PTR_NULL(ceilings_shipped(c, device("T4")));
+    CU_ASSERT_PTR_NULL(ceilings_shipped(c, NULL));
     /* A CPU is in no table: its name says threads and instructions, and all must be the same. */
     peak_init(&p);
     p.device = xstrdup("Some CPU, 2 threads, AVX-512");

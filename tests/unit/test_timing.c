@@ -168,6 +168,28 @@ static void test_few_are_judged_at_the_end(void)
         }
 }
 
+/* Half of them low is not most of them: those are dropped. One more, and all are kept, in their order, with no stop rule's memory of
+ * the series that was begun anew. */
+static void test_half_low(void)
+{
+    struct timing *t = timing_new(&TIMING_DEFAULT);
+    for (int i = 0; i < 40; i++)
+        timing_add(t, i % 2 ? 2e-3 : 1e-3, i % 2 ? 900 : 1980, 1980);
+    CU_ASSERT(!timing_unstable(t) && timing_count(t) == 20);
+    timing_free(t);
+    t = timing_new(&TIMING_DEFAULT);
+    for (int i = 0; i < 200; i++) /* noise that stays as it is: steady */
+        timing_add(t, i % 2 ? 1.1e-3 : 1e-3, 1980, 1980);
+    CU_ASSERT_STRING_EQUAL(timing_done(t, 1), "steady");
+    for (int i = 0; i < 201; i++)
+        timing_add(t, 2e-3 * (i + 1), 900, 1980);
+    CU_ASSERT(timing_unstable(t) && timing_count(t) == 401);
+    CU_ASSERT_PTR_NULL(timing_done(t, 1)); /* of all of them the noise grows */
+    CU_ASSERT_EQUAL(timing_samples(t)[0], 1e-3);
+    CU_ASSERT_EQUAL(timing_samples(t)[400], 2e-3 * 201);
+    timing_free(t);
+}
+
 static void test_clock_floor_off_or_unknown(void)
 {
     struct timing_rule rule = TIMING_DEFAULT;
@@ -261,6 +283,7 @@ static const struct tap_test tests[] = {
     {"samples at a low clock are dropped", test_low_clock_is_dropped},
     {"disturbed samples can be taken back", test_take_back},
     {"a clock that is always low is kept", test_always_low_is_kept},
+    {"half at a low clock", test_half_low},
     {"few samples are judged at the end", test_few_are_judged_at_the_end},
     {"clock floor off, clock unknown", test_clock_floor_off_or_unknown},
     {"figures of the row", test_fill_figures},
