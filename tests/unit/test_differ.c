@@ -123,6 +123,21 @@ static void test_spill_and_units(void)
     CU_ASSERT_EQUAL(difference_favours(&d[2]), 0);
 }
 
+/* Blocks of all three directions take part. */
+static void test_grid(void)
+{
+    struct difference d[DIFFERENCES];
+    struct plan a = plan_of(128, 64, 1024, 1000), b = a;
+    memcpy(a.passes[0].grid, (int64_t[]){4, 6, 10}, sizeof a.passes[0].grid);
+    memcpy(b.passes[0].grid, (int64_t[]){2, 3, 5}, sizeof b.passes[0].grid);
+    CU_ASSERT_TRUE(plan_differ(&a, &b, d) >= 1);
+    const struct difference *threads = find(d, "threads launched");
+    CU_ASSERT_FATAL(threads != NULL);
+    CU_ASSERT_EQUAL(threads->value[0], 128 * 240);
+    CU_ASSERT_EQUAL(threads->value[1], 128 * 30);
+    CU_ASSERT_EQUAL(threads->ratio, 8);
+}
+
 static void test_no_pass(void)
 {
     struct difference d[DIFFERENCES];
@@ -131,9 +146,10 @@ static void test_no_pass(void)
 }
 
 static const struct tap_test tests[] = {
-    {"barriers in loops", test_barriers},      {"the strongest first", test_strongest_first},
-    {"bounds are not ranked", test_bounds},    {"one has none", test_zero},
-    {"a plan without a launch", test_no_pass}, {"spills and units", test_spill_and_units},
+    {"barriers in loops", test_barriers},       {"the strongest first", test_strongest_first},
+    {"bounds are not ranked", test_bounds},     {"one has none", test_zero},
+    {"a plan without a launch", test_no_pass},  {"blocks of three directions", test_grid},
+    {"spills and units", test_spill_and_units},
 };
 
 TAP_MAIN("differ", tests)

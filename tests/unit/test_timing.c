@@ -188,6 +188,12 @@ static void test_half_low(void)
     CU_ASSERT_EQUAL(timing_samples(t)[0], 1e-3);
     CU_ASSERT_EQUAL(timing_samples(t)[400], 2e-3 * 201);
     timing_free(t);
+    t = timing_new(&TIMING_DEFAULT);
+    for (int i = 0; i < 12; i++) /* begun anew, and no window of 64 yet */
+        timing_add(t, 1e-3 * (i + 1), 900, 1980);
+    CU_ASSERT(timing_unstable(t) && timing_count(t) == 12);
+    CU_ASSERT_PTR_NULL(timing_done(t, 1));
+    timing_free(t);
 }
 
 static void test_clock_floor_off_or_unknown(void)
