@@ -30,6 +30,20 @@ export ATTNSCOPE_SSH=/bin/false # nobody is there
 run record main.rec -- run cpu_tiled S=64 H=1 backend=cpu
 is "a recording to begin with" [ "$rc" -eq 0 ]
 
+# What it counts, from the tables, before any kernel of one's own is there: JSON has a row a line.
+named() { printf '%s\n' "$out" | grep -c "$1"; }
+run kernels --json
+all=$(named '"name":') peers=$(named '"group":"peers"')
+run devices --json
+gpus=$(named '"name":')
+run lessons --json
+lessons=$(named '"name":')
+out=$(tr '\n' ' ' <"$readme" | grep -oE 'Kernels +5-10/[0-9]+ |Here the [0-9]+ kernels|hand or [0-9]+ others|[0-9]+ lessons')
+is "as many kernels of ours as there are: $((all - peers))" says "$out" "Here the $((all - peers)) kernels"
+is "the list in its picture is as long as the list: $all" says "$out" "Kernels +5-10/$all "
+is "as many GPUs besides the one at hand: $((gpus - 1))" says "$out" "hand or $((gpus - 1)) others"
+is "as many lessons: $lessons" says "$out" "^$lessons lessons"
+
 # Its callable takes numpy, which python3 of PATH may lack where the system's has it.
 numpy=
 for python in python3 /usr/bin/python3; do
