@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/number.h"
 #include "base/str.h"
 #include "kernel/registry.h"
@@ -567,6 +568,41 @@ static void test_why(void)
     teardown(&b);
 }
 
+/* A kernel whose first parameter is its shared memory: `bytes` of code, `each` for X. 5000 blocks of 4 warps on an L4's 58 SMs,
+ * which have 100 KiB each, 1 KiB of it reserved for every block. */
+static char *why_of(int bytes, int each, int regs)
+{
+    char *source = xasprintf("/* @name w\n@title t\n@dtypes f16\n@param X 2 [1..64] how "
+                             "much\n@param Y 1 [1..64] nothing\n"
+                             "@threads 128\n@grid 5000\n@smem dynamic s %d+X*%d all\n*/\n",
+                             bytes, each);
+    struct bench b = setup(source, "L4");
+    struct plan_regs known = all_regs(regs);
+    struct str s = {0};
+    CU_ASSERT_EQUAL(build(&b, regs ? &known : NULL), ST_OK);
+    plan_why(&b.plan, &s);
+    teardown(&b);
+    free(source);
+    return str_take(&s);
+}
+
+/* Advice is for what gains more than a fifth, of any parameter, with the warps that it leads to. */
+static void test_advice(void)
+{
+    char *why = why_of(14000, 5000, 32); /* 4 blocks an SM; with X=1 5 */
+    CU_ASSERT_PTR_NOT_NULL(strstr(why, "Try X=1: 1160 warps on the device at a time instead of "
+                                       "928, if the registers stay as they are."));
+    CU_ASSERT_PTR_NULL(strstr(why, "at most"));
+    free(why);
+    why = why_of(11000, 2500, 32); /* 6 and 7: a sixth */
+    CU_ASSERT_PTR_NULL(strstr(why, "Try"));
+    free(why);
+    why = why_of(14000, 5000, 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(why, " at most (its registers are unknown)"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(why, "instead of 928."));
+    free(why);
+}
+
 static void test_cpu_kernel(void)
 {
     struct kernel_desc *d;
@@ -650,6 +686,7 @@ static const struct tap_test tests[] = {
     {"rows own what they say", test_row},
     {"a plan without formulas", test_brief},
     {"every metric of every kernel is explained", test_every_explanation},
+    {"advice", test_advice},
     {"why, in three sentences, with advice that holds", test_why},
     {"CPU kernels have traffic but no launch", test_cpu_kernel},
     {"built-in kernels fit an H200", test_builtins_fit},
