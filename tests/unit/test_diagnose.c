@@ -169,6 +169,10 @@ static void test_map(void)
     CU_ASSERT(d.nsuspects && !strcmp(d.suspects[0].cause->name, "row_zero"));
     CU_ASSERT(d.nsuspects && d.suspects[0].explained == 1); /* of the wrong rows, not of all */
     diagnosis_fill(&d, &p.shape, &row);
+    CU_ASSERT_EQUAL(json_array_size(row.causes), (size_t)d.nsuspects);
+    const json_t *first = json_array_get(row.causes, 0);
+    CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(first, "cause")), "row_zero");
+    CU_ASSERT_EQUAL(json_real_value(json_object_get(first, "explained")), 1);
     CU_ASSERT(row.bad_rows == 1 && fabs(row.bad_pct - 100.0 / 768) < 1e-9);
     CU_ASSERT_EQUAL(json_integer_value(json_object_get(row.first_bad, "b")), 1);
     CU_ASSERT_EQUAL(json_integer_value(json_object_get(row.first_bad, "h")), 1);

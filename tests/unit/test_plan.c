@@ -526,6 +526,73 @@ static void test_every_explanation(void)
     registry_free(r);
 }
 
+static void explained(const struct plan *p, const char *metric, const char *text, bool there)
+{
+    struct str s = {0};
+    CU_ASSERT_EQUAL(plan_explain(p, metric, &s, NULL), ST_OK);
+    CU_ASSERT_EQUAL(strstr(str_text(&s), text) != NULL, there);
+    if ((strstr(str_text(&s), text) != NULL) != there)
+        printf("# %s: %s", metric, str_text(&s));
+    str_free(&s);
+}
+
+/* What is said only where it is so. */
+static void test_said_where_it_is_so(void)
+{
+    struct bench b = setup(fused, "L4");
+    struct plan_regs regs = all_regs(64);
+    b.shape.Sq = 64;
+    CU_ASSERT_EQUAL(build(&b, &regs), ST_OK);
+    explained(&b.plan, "waves", "Less than one wave", true);
+    explained(&b.plan, "peak_tflops", "SMs * FLOP per clock * clock = 58 *", true);
+    explained(&b.plan, "peak_tflops", "lanes", false);
+    CU_ASSERT_PTR_NULL(plan_roof_note(&b.plan));
+    CU_ASSERT_EQUAL(build(&b, NULL), ST_OK); /* a bound: there may be fewer slots */
+    explained(&b.plan, "waves", "Less than one wave", false);
+    b.shape.Sq = 64 * 1024;
+    CU_ASSERT_EQUAL(build(&b, &regs), ST_OK);
+    explained(&b.plan, "waves", "Less than one wave", false);
+    teardown(&b);
+    b = setup(wmma, "L4");
+    CU_ASSERT_EQUAL(build(&b, &regs), ST_OK);
+    explained(&b.plan, "peak_tflops", "SMs * lanes * 2 * clock",
+              b.plan.peak_unit && !strcmp(b.plan.peak_unit, "fp32"));
+    explained(&b.plan, "needs_optin", "No opt-in helps", false);
+    teardown(&b);
+    static const char large[] = "/* @name large\n@title t\n@dtypes f32\n@threads 128\n@grid 1\n"
+                                "@smem static all 60000 align=4 all\n*/\n";
+    b = setup(large, "L4");
+    b.shape.dtype = DTYPE_F32;
+    CU_ASSERT_EQUAL(build(&b, NULL), ST_NO);
+    explained(&b.plan, "needs_optin", "No opt-in helps", true);
+    explained(&b.plan, "peak_tflops", "SMs * lanes * 2 * clock = 58 * 128 * 2 *", true);
+    explained(&b.plan, "peak_tflops", "FLOP per clock", false);
+    teardown(&b);
+    b = setup(large, NULL); /* no device, so nothing is said of its roof */
+    b.shape.dtype = DTYPE_F32;
+    (void)build(&b, NULL);
+    CU_ASSERT_PTR_NULL(plan_roof_note(&b.plan));
+    explained(&b.plan, "peak_tflops", "no device is chosen", true);
+    teardown(&b);
+}
+
+/* Figures that hang on registers, and no others. */
+static void test_needs_regs(void)
+{
+    static const char *const need =
+        " regs spill_bytes limit_regs blocks_per_sm active_warps occupancy_pct waves ";
+    int n = 0;
+    for (size_t m = 0; plan_metric_name(NULL, m); m++) {
+        char word[64];
+        snprintf(word, sizeof word, " %s ", plan_metric_name(NULL, m));
+        CU_ASSERT_EQUAL(plan_metric_needs_regs(plan_metric_name(NULL, m)),
+                        strstr(need, word) != NULL);
+        n += strstr(need, word) != NULL;
+    }
+    CU_ASSERT_EQUAL(n, 6); /* and spill_bytes, of which there is nothing to explain */
+    CU_ASSERT(plan_metric_needs_regs("spill_bytes") && !plan_metric_needs_regs("reg"));
+}
+
 /* Sentences end with a full stop that is followed by a blank and a capital, or by nothing. */
 static int count_sentences(const char *text)
 {
@@ -686,6 +753,8 @@ static const struct tap_test tests[] = {
     {"rows own what they say", test_row},
     {"a plan without formulas", test_brief},
     {"every metric of every kernel is explained", test_every_explanation},
+    {"said where it is so", test_said_where_it_is_so},
+    {"what hangs on registers", test_needs_regs},
     {"advice", test_advice},
     {"why, in three sentences, with advice that holds", test_why},
     {"CPU kernels have traffic but no launch", test_cpu_kernel},
