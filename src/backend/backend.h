@@ -108,8 +108,8 @@ enum sim_blocks { SIM_BLOCKS_AUTO, SIM_BLOCKS_ALL, SIM_BLOCKS_SOME, SIM_BLOCKS_F
 /* Whether races are looked for; AUTO: below a GFLOP. */
 enum sim_hazards { SIM_HAZARDS_AUTO, SIM_HAZARDS_ON, SIM_HAZARDS_OFF };
 
-/* Told of a run that takes its time, several times a second: the share that is done, NaN: unknown, and seconds
- * so far. False: it should stop. */
+/* Told of a run that takes its time, several times a second while it gets on: the share that is done, NaN: unknown, and
+ * seconds so far, NaN: unknown. False: it should stop, if it can. */
 struct run_watch {
     bool (*go_on)(void *ctx, double share, double seconds);
     void *ctx;
@@ -151,8 +151,7 @@ struct backend_ops {
     /* Has the last run() left parts of the output out? Then there is nothing to judge, and `reason` of the outcome says
      * so. Optional. */
     bool (*partial)(const struct backend *b, const struct slot *s);
-    /* Whom runs tell of their progress from now on; borrowed. Optional: who runs for seconds without a way to be stopped has
-     * no use for it. */
+    /* Whom runs tell of their progress from now on; borrowed. Optional: who cannot see any has no use for it. */
     void (*watch)(struct backend *b, const struct run_watch *w);
     /* Compute capability times ten. Optional: only GPUs have one. */
     int (*sm)(const struct backend *b);

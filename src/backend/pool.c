@@ -49,6 +49,16 @@ struct seat {
     _Alignas(64) unsigned char data[POOL_HAND_MAX];
 };
 
+/* Who is told that a launch gets on. */
+struct pool_news {
+    void (*progress)(void *ctx); /* NULL: nobody */
+    void *ctx;
+    int64_t told_ns;
+    int64_t left; /* blocks that were left then */
+    int every,
+        count; /* the clock is read after so many blocks of the caller's; those since it was */
+};
+
 struct pool {
     int threads; /* the caller's included */
     int processors;
@@ -58,6 +68,7 @@ struct pool {
     pthread_t *ids;
     struct scratch_buffer *scratch;
     struct pool_stamps *stamps; /* NULL: nobody looks */
+    struct pool_news news;
 
     _Atomic uint64_t ticket; /* launch number << BLOCK_BITS | next block */
     _Atomic(pool_body *) body;
@@ -128,6 +139,48 @@ static bool nothing_new(struct pool *p, uint64_t launch)
     return atomic_load(&p->ticket) >> BLOCK_BITS == launch && !atomic_load(&p->stop);
 }
 
+/* ---- news ---- */
+
+enum { NEWS_NS = 100000000, SHORT_NS = 1000000, EVERY_MAX = 256 };
+
+void pool_watch(struct pool *p, void (*progress)(void *ctx), void *ctx)
+{
+    p->news = (struct pool_news){.progress = progress, .ctx = ctx};
+}
+
+static void begin_news(struct pool *p, int64_t blocks)
+{
+    if (!p->news.progress)
+        return;
+    p->news.told_ns = ns_now();
+    p->news.left = blocks;
+    p->news.every = 1;
+    p->news.count = 0;
+}
+
+/* Blocks have ended, and it may be time to say so. The shorter they are, the fewer looks at the clock. */
+static void tell_news(struct pool *p, int64_t left)
+{
+    struct pool_news *n = &p->news;
+    const int64_t since = ns_now() - n->told_ns;
+    n->count = 0;
+    if (since < SHORT_NS * n->every && n->every < EVERY_MAX)
+        n->every *= 2;
+    if (since < NEWS_NS || left == n->left)
+        return;
+    n->progress(n->ctx);
+    n->told_ns = ns_now();
+    n->left = left;
+    n->every = 1;
+}
+
+/* The caller's thread has done a block. */
+static void count_block(struct pool *p, int64_t left)
+{
+    if (p->news.progress && ++p->news.count >= p->news.every)
+        tell_news(p, left);
+}
+
 /* Takes blocks of the current launch until none is left. */
 static void take_blocks(struct pool *p, int thread)
 {
@@ -148,6 +201,8 @@ static void take_blocks(struct pool *p, int thread)
         if (!atomic_compare_exchange_weak(&p->ticket, &t, t + 1))
             continue;
         run_one(p, body, ctx, block, thread);
+        if (thread == 0)
+            count_block(p, atomic_load(&p->left));
         t = atomic_load(&p->ticket);
     }
 }
@@ -272,7 +327,7 @@ struct pool *pool_new(int threads)
     p->seats = host_alloc((size_t)p->threads * sizeof *p->seats);
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->work, NULL);
-    pthread_cond_init(&p->done, NULL);
+    steady_cond_init(&p->done);
     for (int i = 1; i < p->threads; i++) {
         struct worker *w = xmalloc(sizeof *w);
         *w = (struct worker){p, i};
@@ -311,6 +366,15 @@ int pool_threads(const struct pool *p)
     return p->threads;
 }
 
+/* Until the last block ends, or there may be news. The lock is held. */
+static void sleep_for_news(struct pool *p)
+{
+    if (!p->news.progress)
+        pthread_cond_wait(&p->done, &p->lock);
+    else if (!steady_cond_wait(&p->done, &p->lock, NEWS_NS * 1e-9))
+        tell_news(p, atomic_load(&p->left));
+}
+
 static void wait_until_done(struct pool *p)
 {
     for (int64_t until = ns_now() + SPIN_NS; ns_now() < until;)
@@ -322,7 +386,7 @@ static void wait_until_done(struct pool *p)
     pthread_mutex_lock(&p->lock);
     atomic_store(&p->caller_sleeps, true);
     while (atomic_load(&p->left) != 0)
-        pthread_cond_wait(&p->done, &p->lock);
+        sleep_for_news(p);
     atomic_store(&p->caller_sleeps, false);
     pthread_mutex_unlock(&p->lock);
 }
@@ -384,9 +448,12 @@ static void run_blocks(struct pool *p, int64_t blocks, pool_body *body, void *ct
         body = stamped_body;
         ctx = &stamped;
     }
+    begin_news(p, blocks);
     if (p->threads == 1 || blocks == 1) {
-        for (int64_t b = 0; b < blocks; b++)
+        for (int64_t b = 0; b < blocks; b++) {
             body(ctx, b, 0);
+            count_block(p, blocks - b - 1);
+        }
         look_at_mode(p);
         return;
     }

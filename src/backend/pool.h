@@ -53,6 +53,10 @@ struct pool_stamps {
 void pool_name_block(int64_t block);
 void pool_stamp(struct pool *p, struct pool_stamps *s);
 
+/* While a launch lasts, the thread that asked for it calls progress(ctx) several times a second if blocks have ended since
+ * it last did: what is at work for long is not hung. NULL: nobody is told. */
+void pool_watch(struct pool *p, void (*progress)(void *ctx), void *ctx);
+
 /* Scratch memory of one thread, at least `bytes`, 64-byte aligned; the "shared memory" of the
  * block it runs. Contents are undefined. Valid until the thread asks again. */
 void *pool_scratch(struct pool *p, int thread, size_t bytes);

@@ -20,7 +20,7 @@ static void hand_over(struct crew *c, struct job *j, int i, int fd)
                             problem_to_json(&j->request.problem));
     if (j->entries[i].unjudged++ == 0)
         j->entries[i].turn = ++j->last_turn;
-    if (j->unjudged++ == 0)
+    if (j->unjudged++ == 0 && j->asked < 0) /* else it is at work, for as long as it has said */
         crew_expect(c, JUDGE, job_silence(j, 0, false));
     if (wire_send(judge->wire, WIRE_JUDGE, msg, fd, 0, &why) != ST_OK)
         judge->closed_since = seconds_now(); /* its end will be told by settle_closed() */

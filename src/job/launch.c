@@ -23,7 +23,7 @@
 #include "job/nodes.h"
 
 /* Below any machine that is still usable, for estimates; the supervisor allows ten times. */
-static const double inputs_per_s = 2e7;
+static const double inputs_per_s = 2e7, flops_per_s = 5e8;
 
 /* ---- rows ---- */
 
@@ -125,14 +125,28 @@ void launch_close(struct launch *l)
     l->again_bytes = 0;
 }
 
-/* A long run is no hang: it says how long it may yet take. */
+double launch_run_s(const struct shape *s)
+{
+    return shape_flops(s) / flops_per_s;
+}
+
+/* Code that hands out blocks without end gets on, too, so that alone is no proof for ever. */
+static bool takes_too_long(const struct launch *l, double seconds)
+{
+    static const double least_s = 60, factor = 10;
+    return l->info->times && seconds > fmax(least_s, factor * launch_run_s(&l->problem.shape));
+}
+
+/* A long run is no hang: it says how long it may yet take, as far as is known: no longer than it was given, or
+ * has taken. */
 static bool run_goes_on(void *ctx, double share, double seconds)
 {
     static const double news_s = 0.5;
     struct launch *l = ctx;
-    const double now = seconds_now(), left = share > 0 ? seconds / share - seconds : seconds;
-    if (now - l->told > news_s) {
-        peer_estimate(&l->peer, PHASE_FIRST_RUN, l->running, fmax(left, news_s));
+    const double now = seconds_now(),
+                 left = share > 0 ? seconds / share - seconds : fmax(seconds, l->peer.estimate_s);
+    if (now - l->told > news_s && !takes_too_long(l, seconds)) {
+        peer_goes_on(&l->peer, fmax(left, news_s));
         l->told = now;
     }
     return !peer_stop(&l->peer);

@@ -20,7 +20,9 @@ struct entry {
     struct slot *slot; /* NULL: it cannot run, row.reason says why, or need not */
     bool skip;         /* not ours to run */
     struct run_row row;
-    double once_s;    /* duration of its first run, then of the fastest of the warm-up */
+    double once_s; /* duration of its first run, then of the fastest of the warm-up */
+    double
+        around_s; /* the longest that was spent on a sample's inputs; for a start, the whole first run */
     double usual_mhz; /* highest clock of the warm-up; NaN: none is known */
     struct timing *timing;
     int repeat;   /* runs per sample */
@@ -75,8 +77,7 @@ struct launch {
     struct err write_err;
     struct maker makers[COMPILERS]; /* for JOB_COMPILE */
     struct run_watch watch;         /* of the backend's runs, which is us */
-    int running;                    /* the entry that runs */
-    double told;                    /* when it was last said that it does */
+    double told;                    /* when it was last said that one gets on */
 };
 
 /* All rows, with "ready" set or not. */
@@ -116,6 +117,9 @@ void launch_blame(struct launch *l, const struct entry *e, enum status st);
 /* "BR=32 MAP=duplicate" over the defaults for the shape. */
 enum status launch_params(const struct kernel_desc *d, const struct shape *s, const char *text,
                           struct param_values *v, struct err *err);
+
+/* Seconds that one run on the shape takes on no machine that is still usable, for estimates. */
+double launch_run_s(const struct shape *s);
 
 /* Opens the request's backend, unless it is open. */
 enum status launch_need_backend(struct launch *l, struct err *err);

@@ -27,7 +27,7 @@ json_t *peer_hello(const char *role)
 
 struct peer peer_open(int fd, const char *role)
 {
-    struct peer p = {.wire = wire_new(fd), .owner = getpid(), .words_entry = -1};
+    struct peer p = {.wire = wire_new(fd), .owner = getpid(), .words_entry = -1, .entry = -1};
     struct err err = ERR_INIT;
     json_t *hello = peer_hello(role);
     p.gone = wire_send(p.wire, WIRE_HELLO, hello, -1, -1, &err) != ST_OK;
@@ -120,13 +120,21 @@ static void begin_words(struct peer *p, int entry)
         p->words_job = 0; /* once more with the next */
 }
 
+void peer_goes_on(struct peer *p, double seconds)
+{
+    peer_send(p, WIRE_ESTIMATE,
+              json_pack("{s:i, s:f, s:s}", "entry", p->entry, "seconds", seconds, "phase",
+                        wire_phase_name(p->phase)),
+              -1);
+}
+
 void peer_estimate(struct peer *p, enum wire_phase phase, int entry, double seconds)
 {
     begin_words(p, entry);
-    peer_send(p, WIRE_ESTIMATE,
-              json_pack("{s:i, s:f, s:s}", "entry", entry, "seconds", seconds, "phase",
-                        wire_phase_name(phase)),
-              -1);
+    p->phase = phase;
+    p->entry = entry;
+    p->estimate_s = seconds;
+    peer_goes_on(p, seconds);
 }
 
 json_t *peer_row(const struct run_row *row)

@@ -22,6 +22,10 @@ struct peer {
     bool cancelled;             /* it asked to stop the job under way */
     bool answers;               /* asks may come, and one that asks nothing is */
     bool hushed;                /* to stop what is being done for the last */
+    enum wire_phase
+        phase; /* as last announced: what is done, to which entry, and how long that may take */
+    int entry;
+    double estimate_s;
 };
 
 /* What a worker says first. The caller owns it. */
@@ -43,6 +47,9 @@ bool peer_stop(struct peer *p);
 void peer_send(struct peer *p, enum wire_type type, json_t *payload, int fd);
 /* "It may take `seconds` until you hear of me again; I work on `entry`" (-1: on several, or none). */
 void peer_estimate(struct peer *p, enum wire_phase phase, int entry, double seconds);
+
+/* The same work gets on: it may take `seconds` more until it is heard of again. */
+void peer_goes_on(struct peer *p, double seconds);
 
 /* The known fields of a row as an object: what it does not say, it leaves alone. */
 json_t *peer_row(const struct run_row *row);

@@ -22,9 +22,6 @@
 #include "measure/verify.h"
 #include "spec/npy.h"
 
-/* Below any machine that is still usable, for estimates; the supervisor allows ten times. */
-static const double flops_per_s = 5e8;
-
 static enum status find_desc(struct launch *l, const char *name, const struct kernel **k,
                              const struct kernel_desc **d, struct err *err)
 {
@@ -299,10 +296,8 @@ enum status launch_check(struct launch *l, int i, struct err *err)
     enum status st = launch_load(l, i, err);
     if (st != ST_OK)
         return st;
-    peer_estimate(&l->peer, PHASE_FIRST_RUN, i,
-                  shape_flops(&l->request.problem.shape) / flops_per_s);
+    peer_estimate(&l->peer, PHASE_FIRST_RUN, i, launch_run_s(&l->request.problem.shape));
     double begin = seconds_now();
-    l->running = i;
     st = run_once(l, i, err);
     e->once_s = seconds_now() - begin;
     launch_tell_outcome(l, e);
@@ -416,7 +411,7 @@ static enum status run_trial(struct launch *l, int i, const struct problem *p, c
     enum status st = load_entry(l, i, err);
     if (st != ST_OK)
         return st;
-    peer_estimate(&l->peer, PHASE_FIRST_RUN, i, shape_flops(&p->shape) / flops_per_s);
+    peer_estimate(&l->peer, PHASE_FIRST_RUN, i, launch_run_s(&p->shape));
     st = run_once(l, i, err);
     if (st == ST_OK)
         st = launch_send_output(l, i, 0, p, what, err);

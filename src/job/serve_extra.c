@@ -65,7 +65,6 @@ enum status launch_look(struct launch *l, int i, struct err *err)
         return st;
     peer_estimate(&l->peer, PHASE_PROFILE, i,
                   l->ops->load_s + shape_flops(&l->request.problem.shape) / flops_per_s);
-    l->running = i;
     json_t *out = json_object();
     st = l->ops->look(l->backend, l->entries[i].slot, &l->request.look, out, err);
     if (st == ST_USAGE)
@@ -80,7 +79,6 @@ static enum status answer(struct launch *l, int i, const json_t *frame, struct e
     static const double answer_s = 5; /* until it says that it goes on */
     json_t *is = NULL, *number = json_object_get(frame, "number");
     char *text = json_dumps(json_object_get(frame, "ask"), JSON_COMPACT);
-    l->running = i;
     l->peer.hushed = false;
     peer_estimate(&l->peer, PHASE_FIRST_RUN, i, answer_s);
     const enum status st = l->ops->debug(l->backend, l->entries[i].slot, text ? text : "",

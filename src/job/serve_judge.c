@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "backend/backend.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "job/inputs.h"
@@ -37,6 +38,7 @@ struct judge {
     int reference_job;
     struct mapped base; /* entry 0's output */
     int base_job;
+    double told; /* when it was last said that it gets on */
 };
 
 static void unmap(struct mapped *m)
@@ -210,6 +212,18 @@ static void serve_output(struct judge *j, const json_t *payload, int fd)
     problem_clear(&p);
 }
 
+/* References of large problems take long; to be heard of now and then is enough. */
+static void get_on(void *ctx)
+{
+    static const double news_s = 0.5;
+    struct judge *j = ctx;
+    const double now = seconds_now();
+    if (now - j->told < news_s)
+        return;
+    peer_goes_on(&j->peer, j->peer.estimate_s);
+    j->told = now;
+}
+
 int serve_judge(int fd)
 {
     struct judge j = {.peer = peer_open(fd, "judge")};
@@ -217,8 +231,10 @@ int serve_judge(int fd)
     json_t *payload;
     int given;
     while (peer_next(&j.peer, &type, &payload, &given)) {
-        if (!j.pool)
+        if (!j.pool) {
             j.pool = pool_new(0);
+            pool_watch(j.pool, get_on, &j);
+        }
         if (type == WIRE_JUDGE)
             serve_output(&j, payload, given);
         else

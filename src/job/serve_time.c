@@ -177,17 +177,33 @@ static enum status sample_watched(struct launch *l, struct entry *e, double *sec
     return st;
 }
 
+/* What takes its time is announced, so that nobody takes it for a hang. */
+static void announce(struct launch *l, const struct entry *e, enum wire_phase phase, double seconds)
+{
+    if (fmax(e->once_s * e->repeat, e->around_s) > news_s || l->careful)
+        peer_estimate(&l->peer, phase, (int)(e - l->entries), seconds);
+}
+
+/* Fresh inputs for a sample, and nothing of them in the caches where it is a cold one. Of gigabytes that takes longer
+ * than the sample itself. */
+static enum status prepare_turn(struct launch *l, struct entry *e, uint64_t turn, struct err *err)
+{
+    announce(l, e, PHASE_INPUTS, e->around_s);
+    const double began = seconds_now();
+    const enum status st = l->ops->prepare(l->backend, e->slot, turn, e->repeat, err);
+    if (st == ST_OK && cold(l))
+        l->ops->flush(l->backend);
+    e->around_s = fmax(e->around_s, seconds_now() - began);
+    return st;
+}
+
 /* One sample on inputs of this turn; `all`: looked at closely. False when it lost the kernel. */
 static bool sample_turn(struct launch *l, struct entry *e, uint64_t turn, bool all, double *seconds,
                         double *clock)
 {
     struct err why = ERR_INIT;
-    double expected = e->once_s * e->repeat;
-    if (expected > news_s || l->careful)
-        peer_estimate(&l->peer, PHASE_TIMING, (int)(e - l->entries), expected);
-    enum status st = l->ops->prepare(l->backend, e->slot, turn, e->repeat, &why);
-    if (st == ST_OK && cold(l))
-        l->ops->flush(l->backend);
+    enum status st = prepare_turn(l, e, turn, &why);
+    announce(l, e, PHASE_TIMING, e->once_s * e->repeat);
     if (st == ST_OK)
         st = sample_watched(l, e, seconds, clock, &why);
     const double ended = seconds_now();
@@ -208,6 +224,7 @@ static void send_run(struct launch *l, struct entry *e, uint64_t turn, const cha
     struct err why = ERR_INIT;
     const int run = (int)(draw_turn() / 2 % (uint64_t)e->repeat);
     const double began = seconds_now();
+    announce(l, e, PHASE_TIMING, e->around_s);
     problem_copy(&p, &l->request.problem);
     p.turn = turn + (uint64_t)run;
     enum status st = launch_send_output(l, (int)(e - l->entries), run, &p, what, &why);
@@ -665,6 +682,7 @@ static void time_entries(struct launch *l, int from, int to)
         e->timing = timing_new(&l->request.options.rule);
         e->usual_mhz = REAL_UNKNOWN;
         e->picked = pick_sample(l);
+        e->around_s = e->once_s;
         warm_up(l, e);
         if (e->slot)
             g.items[g.count++] = e;

@@ -441,10 +441,22 @@ static void start_over(struct super *s)
 
 /* ---- deadlines ---- */
 
+/* Were we away when the deadline came: stopped with all the others, as by a frozen group or a machine that swaps? Then
+ * nobody has been silent for as long as it seems, and it begins anew. */
+static bool was_away(struct proc *p)
+{
+    static const double away_s = 1;
+    const double now = seconds_now();
+    if (!(now > p->deadline + away_s))
+        return false;
+    p->deadline = now + p->silence;
+    return true;
+}
+
 static void enforce_deadline(struct super *s, enum role role)
 {
     struct proc *p = &s->crew.procs[role];
-    if (!p->pid || seconds_now() < p->deadline)
+    if (!p->pid || seconds_now() < p->deadline || was_away(p))
         return;
     struct str what = {0};
     bool died = proc_ended(p, &what); /* unseen, if a child of its holds the socket */

@@ -283,7 +283,7 @@ const struct field option_keys[] = {
     FIELD(FIELD_COUNT, options, streams, .lo = 1, .hi = 64,
           .doc = "concurrent launches"),
     FIELD_AT("timeout", FIELD_REAL, options, timeout_s, .flags = FIELD_AUTO, .lo = 0, .hi = 86400, .example = "30",
-          .doc = "seconds of silence before a run is given up; auto: 5 beyond its estimate"),
+          .doc = "seconds of silence before a run is given up, where a launch on the CPU speaks while its blocks end; auto: 5, or ten times its estimate"),
     {.name = NULL},
 };
 // clang-format on

@@ -54,6 +54,19 @@ mine wild -e 's/1 \/ t->l\[r\]/(calls % 4 == 0 ? 2 : 1) \/ t->l[r]/' \
 run check wild S=64 H=1 f32 backend=cpu
 is "one that is wrong now and then fails by its second run" says "$out" 'wild: (a second run|a neighbouring shape|another seed) is wrong'
 
+# ---- long launches ----
+# lazy NAME STATEMENT: fa2, each of whose blocks does that first.
+lazy() {
+    mine "$1" -e 's/^static void query_tile_block.*/int usleep(unsigned us);\n\n&/' -e "s/^    const int64_t BR = cpu_param.*BC.*/    $2;\n&/"
+}
+lazy dozing 'usleep(400000)'
+run check dozing S=512 H=1 f32 backend=cpu threads=1 timeout=2
+is "a launch that takes longer than the limit is no hang while its blocks end" [ "$rc" -eq 0 ]
+is "and is judged as any other" says "$out" '^dozing .* pass '
+lazy asleep 'if (blk->x == 3) for (;;) usleep(100000)'
+run check asleep S=512 H=1 f32 backend=cpu threads=1 timeout=2
+is "a block that never ends is one" says "$out" 'asleep: the worker gave no sign of life for 2\.0 s, where timeout=2 is the limit'
+
 # ---- a workspace that is cleared once ----
 # once NAME SED...: fa2 that counts its calls in a workspace, and that finds what the call before left.
 once() {

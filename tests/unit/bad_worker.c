@@ -459,7 +459,11 @@ static void play_check(struct actor *a, int i)
     if (i == 2 && is(a, "native_hang") && is_beside(a, i))
         hang();
     if (i && is(a, "judge_once"))
-        usleep(200000); /* by now the judge is gone */
+        usleep(200000);        /* by now the judge is gone */
+    if (is(a, "judge_busy")) { /* the judge is at the one when the other comes */
+        say_extra(a, i);
+        usleep(200000);
+    }
     say_output(a, i);
     if (is(a, "judge_extra_unable"))
         say_extra(a, i);
@@ -533,6 +537,17 @@ static void play_launch(struct actor *a)
     }
 }
 
+/* It says that it needs long, and does: BAD_SECONDS. */
+static void be_busy(struct actor *a, int entry)
+{
+    const char *seconds = getenv("BAD_SECONDS");
+    say(a, WIRE_ESTIMATE,
+        json_pack("{s:i, s:f, s:s}", "entry", entry, "seconds", 60.0, "phase",
+                  wire_phase_name(PHASE_REFERENCE)),
+        -1);
+    usleep((useconds_t)(atof(seconds ? seconds : "0") * 1e6));
+}
+
 static void break_judge(struct actor *a, int *entry)
 {
     if (is(a, "judge_segv"))
@@ -563,6 +578,8 @@ static void play_judge(struct actor *a)
         char text[17] = "";
         a->job = (int)json_integer_value(json_object_get(payload, "job"));
         break_judge(a, &entry);
+        if (is(a, "judge_busy") && json_object_get(payload, "what"))
+            be_busy(a, entry);
         if (is(a, "judge_slow") || is(a, "k1_unable")) {
             say_estimate(a, PHASE_REFERENCE, entry);
             usleep(200000);

@@ -268,7 +268,45 @@ static void test_too_many_do_not_wait(void)
     CU_ASSERT_EQUAL(h.handed, 0);
 }
 
+static void count_news(void *ctx)
+{
+    ++*(int *)ctx;
+}
+
+/* The first block takes as many milliseconds as ctx says. */
+static void doze(void *ctx, int64_t block, int thread)
+{
+    (void)thread;
+    nap(1000L * (block ? 40 : *(int *)ctx));
+}
+
+/* While blocks end there is news, however many there are to a second; while one alone does not, there is none. */
+static void test_news(void)
+{
+    for (int threads = 1; threads <= 3; threads++) {
+        static struct seen s;
+        int news = 0, first_ms = 40;
+        struct pool *p = pool_new(threads);
+        pool_watch(p, count_news, &news);
+        pool_run(p, 24, doze, &first_ms);
+        CU_ASSERT(news >= 2 && news <= 24);
+        news = 0;
+        first_ms = 700;
+        pool_run(p, 3, doze, &first_ms);
+        CU_ASSERT(news <= 2);
+        for (const time_t until = time(NULL) + 2; time(NULL) < until;)
+            run_and_check(p, &s, BLOCKS_MAX, 1); /* each of which is short */
+        pool_watch(p, NULL, NULL);
+        news = 0;
+        first_ms = 120;
+        pool_run(p, 3, doze, &first_ms);
+        CU_ASSERT_EQUAL(news, 0);
+        pool_free(p);
+    }
+}
+
 static const struct tap_test tests[] = {
+    {"a launch that takes long tells of its progress", test_news},
     {"parts of blocks are run once, by threads that have none", test_parts},
     {"more threads than processors do not wait for parts", test_too_many_do_not_wait},
     {"rounding that is left behind", test_rounding},

@@ -1046,6 +1046,62 @@ static void test_parted(void)
     super_free(s);
 }
 
+/* A judge that said that it needs long keeps that time when the next output is handed to it. */
+static void test_judge_busy(void)
+{
+    char seconds[32];
+    snprintf(seconds, sizeof seconds, "%.2f", patience + 0.7);
+    setenv("BAD_SECONDS", seconds, 1);
+    struct super *s = start("judge_busy");
+    struct job *j = run(s, JOB_CHECK, 1);
+    CU_ASSERT_EQUAL(job_state(j), JOB_DONE);
+    CU_ASSERT_PTR_NULL(job_error(j));
+    CU_ASSERT_EQUAL(super_restarts(s), 0);
+    job_free(j);
+    super_free(s);
+    unsetenv("BAD_SECONDS");
+}
+
+/* Stops the worker, then us, for longer than anybody may be silent, and lets us go on first. */
+static pid_t freeze(pid_t worker)
+{
+    const pid_t us = getpid(), pid = fork();
+    if (pid)
+        return pid;
+    kill(worker, SIGSTOP);
+    usleep(200000); /* what it has said is heard */
+    kill(us, SIGSTOP);
+    usleep((useconds_t)((patience + 1.5) * 1e6));
+    kill(us, SIGCONT);
+    usleep(200000);
+    kill(worker, SIGCONT);
+    _exit(0);
+}
+
+static bool looked_for(void *ctx)
+{
+    return now() > *(double *)ctx;
+}
+
+/* Who was stopped together with its worker does not take that for the worker's silence. */
+static void test_frozen(void)
+{
+    struct super *s = start("slow");
+    struct job *j = submit(s, JOB_RUN, 1);
+    while (job_state(j) != JOB_TIMING && !job_ended(j)) {
+        super_dispatch(s);
+        usleep(1000);
+    }
+    const pid_t helper = freeze(super_pid(s, "launch"));
+    double until = now() + patience + 2.5;
+    super_wait(s, j, looked_for, NULL, &until);
+    CU_ASSERT_EQUAL(job_state(j), JOB_CANCELLED); /* by us */
+    CU_ASSERT_EQUAL(super_restarts(s), 0);
+    waitpid(helper, NULL, 0);
+    job_free(j);
+    super_free(s);
+}
+
 /* A front end that was away does not hold what waited for it against a kernel; three supervisors, one of them parted. */
 static void test_away(void)
 {
@@ -1218,6 +1274,8 @@ static const struct tap_test tests[] = {
     {"a worker without a card", test_no_card},
     {"ends that meet", test_races},
     {"a front end that was away, and one of three parted", test_away},
+    {"a judge that needs long is given another output", test_judge_busy},
+    {"supervisor and worker stopped for a while", test_frozen},
     {"one that is parted minds its own jobs", test_parted},
     {"dispatch is quick", test_quick},
     {"the end is quick", test_quick_end},

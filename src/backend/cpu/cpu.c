@@ -50,7 +50,9 @@ struct backend {
     struct slot *slots;
     struct pythons *pythons; /* NULL: none was needed yet */
     int threads;
-    unsigned char *sweep; /* flush() on architectures without a flush instruction */
+    const struct run_watch *watch; /* or NULL */
+    double launched;               /* when the run or sample under way began; NaN: none is */
+    unsigned char *sweep;          /* flush() on architectures without a flush instruction */
     size_t sweep_bytes;
 };
 
@@ -69,6 +71,7 @@ static enum status cpu_open(const struct backend_options *o, struct backend **ou
     b->pool = pool_new(o->threads);
     b->simd = simd;
     b->threads = pool_threads(b->pool);
+    b->launched = NAN;
     b->name = host_device_name(b->threads, simd->title);
     *out = b;
     return ST_OK;
@@ -119,6 +122,19 @@ static struct backend_limits cpu_limits(const struct backend *b, enum dtype dtyp
     const double f32 = 2 * 2 * lanes * clock_hz * b->threads;
     return (struct backend_limits){.flops_per_s = dtype == DTYPE_F32 ? f32 : narrow * f32,
                                    .least_s = 5e-9};
+}
+
+/* Blocks of a launch have ended. What it is told back is not heeded: a launch on threads cannot be stopped. */
+static void tell_progress(void *ctx)
+{
+    const struct backend *b = ctx;
+    (void)b->watch->go_on(b->watch->ctx, NAN, host_seconds() - b->launched);
+}
+
+static void cpu_watch(struct backend *b, const struct run_watch *w)
+{
+    b->watch = w;
+    pool_watch(b->pool, w ? tell_progress : NULL, b);
 }
 
 static const char *cpu_device_name(const struct backend *b)
@@ -547,7 +563,9 @@ static enum status cpu_run(struct backend *b, struct slot *s, struct err *err)
     poison_workspace(s);
     poison_lse(b, s);
     s->args.attn.lse = (float *)(void *)(s->lse + OUTPUT_GUARD_BYTES);
+    b->launched = host_seconds();
     st = launch(b, s, 0, err);
+    b->launched = NAN;
     s->args.attn.lse = NULL;
     s->lse_is_fresh = true;
     const char *tensor = sets_written(&b->sets);
@@ -621,11 +639,12 @@ static enum status cpu_sample(struct backend *b, struct slot *s, int repeat, dou
         return err_set(err, ST_USAGE, "a sample of %d runs has inputs for %d", repeat,
                        b->sets.count);
     pool_rouse(b->pool);
-    const double start = host_seconds();
+    const double start = b->launched = host_seconds();
     enum status st = ST_OK;
     for (int i = 0; i < repeat && st == ST_OK; i++)
         st = launch(b, s, i, err);
     *seconds = (host_seconds() - start) / repeat;
+    b->launched = NAN;
     *clock_mhz = host_clock_mhz(); /* of this thread's core, just after */
     return st;
 }
@@ -773,6 +792,7 @@ const struct backend_ops backend_cpu = {
     .open = cpu_open,
     .close = cpu_close,
     .device_name = cpu_device_name,
+    .watch = cpu_watch,
     .describe = cpu_describe,
     .describe_machine = cpu_describe_machine,
     .set_inputs = cpu_set_inputs,
