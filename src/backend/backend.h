@@ -163,9 +163,10 @@ struct backend_ops {
     const char *(*lock_name)(const struct backend *b);
     /* Who else has computed on it in the last `ago_s` seconds; with 0 only who is there. Costs milliseconds. Optional. */
     void (*others)(const struct backend *b, double ago_s, struct backend_others *out);
-    /* Makes the inputs available; replaces earlier ones and drops all slots. */
-    enum status (*set_inputs)(struct backend *b, const struct problem *p,
-                              const struct tensors *host, struct err *err);
+    /* Makes the inputs available; replaces earlier ones and drops all slots. A backend that reads them where they are takes
+     * them over, and leaves NULL in their place. */
+    enum status (*set_inputs)(struct backend *b, const struct problem *p, struct tensors *host,
+                              struct err *err);
     /* Compiles or finds the kernel, allocates workspace and a guarded output. */
     enum status (*load)(struct backend *b, const struct kernel *k, const struct param_values *v,
                         struct slot **out, struct err *err);

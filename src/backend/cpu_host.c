@@ -301,15 +301,6 @@ size_t host_cache_bytes(int level)
     return bytes > 0 ? (size_t)bytes : 0;
 }
 
-void *host_alloc(size_t bytes)
-{
-    const size_t align = bytes >= HUGE_BYTES ? HUGE_BYTES : LINE_BYTES;
-    void *p = aligned_alloc(align, (bytes + align) / align * align); /* never 0 bytes */
-    if (p && align == HUGE_BYTES)
-        (void)madvise(p, bytes, MADV_HUGEPAGE); /* a wish: fewer TLB misses */
-    return p;
-}
-
 /* ---- fences ---- */
 
 static const size_t fence = 16 << 20; /* a multiple of HUGE_BYTES */

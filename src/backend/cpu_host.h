@@ -55,10 +55,7 @@ bool host_stays_idle(void);
 /* Bytes of a data cache, level 1 to 3; 0 when unknown. */
 size_t host_cache_bytes(int level);
 
-/* Memory for tensors: 64-byte aligned, in huge pages where they exist. NULL when there is none. */
-void *host_alloc(size_t bytes);
-
-/* The same between two fences of 16 MiB that nobody may touch: who writes there dies at once. Ends with host_fenced_free(). */
+/* mem_alloc_wide() between two fences of 16 MiB that nobody may touch: who writes there dies at once. Ends with host_fenced_free(). */
 void *host_fenced_alloc(size_t bytes);
 void host_fenced_free(void *p, size_t bytes);
 

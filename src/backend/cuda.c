@@ -192,8 +192,8 @@ static enum status set_shared_inputs(struct backend *b, const struct problem *p,
     return st;
 }
 
-static enum status set_inputs(struct backend *b, const struct problem *p,
-                              const struct tensors *host, struct err *err)
+static enum status set_inputs(struct backend *b, const struct problem *p, struct tensors *host,
+                              struct err *err)
 {
     enum status st = gpu_alive(&b->gpu, "the inputs", err);
     if (st != ST_OK)

@@ -324,7 +324,7 @@ struct pool *pool_new(int threads)
         p->threads = THREADS_MAX;
     p->ids = xcalloc((size_t)p->threads, sizeof *p->ids);
     p->scratch = xcalloc((size_t)p->threads, sizeof *p->scratch);
-    p->seats = host_alloc((size_t)p->threads * sizeof *p->seats);
+    p->seats = mem_alloc_wide((size_t)p->threads * sizeof *p->seats);
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->work, NULL);
     steady_cond_init(&p->done);

@@ -23,6 +23,9 @@ char *xvasprintf(const char *fmt, va_list ap);
 /* Grows `*items` so that it holds at least `need` elements of `size` bytes; `*cap` is updated. */
 void xgrow(void **items, size_t *cap, size_t need, size_t size);
 
+/* Memory for tensors: 64-byte aligned, in huge pages where they exist. NULL when there is none; free() ends it. */
+void *mem_alloc_wide(size_t bytes);
+
 /* Bytes that can be allocated without swapping, the container's limit included; NaN if unknown. */
 double mem_available_bytes(void);
 

@@ -444,8 +444,8 @@ static void set_watch(struct backend *b, const struct run_watch *w)
     b->watch = w;
 }
 
-static enum status set_inputs(struct backend *b, const struct problem *p,
-                              const struct tensors *host, struct err *err)
+static enum status set_inputs(struct backend *b, const struct problem *p, struct tensors *host,
+                              struct err *err)
 {
     (void)host;
     while (b->slots) {

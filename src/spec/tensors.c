@@ -13,7 +13,7 @@
 #include "base/number.h"
 #include "spec/tensor_file.h"
 
-enum { ALIGNMENT = 64, CHUNK = 4096, PART = 64 * CHUNK };
+enum { CHUNK = 4096, PART = 64 * CHUNK };
 
 /* One tensor to fill: where, and what it is. */
 struct target {
@@ -147,9 +147,8 @@ static enum status fill(struct target *t, struct err *err)
 static enum status allocate(size_t bytes, void **out, struct err *err)
 {
     char text[NUMBER_BUF];
-    if (posix_memalign(out, ALIGNMENT, bytes ? bytes : ALIGNMENT) == 0)
+    if ((*out = mem_alloc_wide(bytes)))
         return ST_OK;
-    *out = NULL;
     return err_set(err, ST_FAIL, "no memory for a tensor of %s",
                    number_fmt_bytes(text, (double)bytes));
 }

@@ -526,7 +526,7 @@ static char *tensor(const struct machine *m, const struct job *j, long rows, uns
         seed = seed * 1664525 + 1013904223;
         x[i] = (float)(seed >> 8) / 0x1p23f - 1;
     }
-    char *out = host_alloc(n * dtype_size(j->dtype));
+    char *out = mem_alloc_wide(n * dtype_size(j->dtype));
     if (!out)
         fatal("cores: no memory");
     m->simd->from_float(j->dtype, x, out, (int64_t)n);
@@ -553,7 +553,7 @@ static struct tiled_job make_tile(const struct machine *m, const struct job *j)
                           .scale = 0.125f,
                           .dtype = j->dtype};
     t.room = t.rows;
-    t.scratch = host_alloc(m->simd->tiled_scratch(&t));
+    t.scratch = mem_alloc_wide(m->simd->tiled_scratch(&t));
     if (!t.scratch)
         fatal("cores: no memory");
     return t;
@@ -625,7 +625,7 @@ static int read_options(struct machine *m, struct options *o, char **words)
 static void take_memory(struct machine *m, int mib)
 {
     m->memory_bytes = (size_t)mib << 20;
-    m->memory = mib ? host_alloc(m->memory_bytes) : NULL;
+    m->memory = mib ? mem_alloc_wide(m->memory_bytes) : NULL;
     if (mib && !m->memory)
         fatal("cores: no %d MiB of memory", mib);
     if (m->memory)

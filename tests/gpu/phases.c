@@ -244,7 +244,7 @@ static char *tensor(const struct grid *g, unsigned seed)
         seed = seed * 1664525 + 1013904223;
         x[i] = (float)(seed >> 8) / 0x1p23f - 1;
     }
-    char *out = host_alloc(bytes_of(g));
+    char *out = mem_alloc_wide(bytes_of(g));
     if (!out)
         fatal("no memory");
     g->simd->from_float(g->dtype, x, out, (int64_t)n);

@@ -57,7 +57,7 @@ static void *tensor(const struct cpu_simd *simd, const struct problem *p, int64_
         seed = seed * 1664525 + 1013904223;
         x[i] = size * ((float)(seed >> 8) / 0x1p23f - 1);
     }
-    void *out = host_alloc((size_t)(n * 4 + 64));
+    void *out = mem_alloc_wide((size_t)(n * 4 + 64));
     if (p->dtype == DTYPE_F32)
         memcpy(out, x, (size_t)n * sizeof *x);
     else
@@ -69,7 +69,7 @@ static void *tensor(const struct cpu_simd *simd, const struct problem *p, int64_
 static void *scratch(const struct cpu_simd *simd, const struct tiled_job *j)
 {
     const size_t bytes = simd->tiled_scratch(j);
-    void *x = host_alloc(bytes);
+    void *x = mem_alloc_wide(bytes);
     memset(x, 0xff, bytes);
     return x;
 }

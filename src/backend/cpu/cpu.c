@@ -160,7 +160,7 @@ static enum status allocate(const char *what, double bytes, void **out, struct e
     enum status st = check_memory(what, bytes, err);
     if (st != ST_OK)
         return st;
-    *out = host_alloc((size_t)bytes);
+    *out = mem_alloc_wide((size_t)bytes);
     return *out ? ST_OK : err_set(err, ST_FAIL, "%s: out of memory", what);
 }
 
@@ -175,8 +175,8 @@ static int count_sets(const struct shape *s, const struct tensors *host)
     return fit > SETS_MAX ? SETS_MAX : fit > 1 ? (int)fit : each < SMALL ? 2 : 1;
 }
 
-static enum status cpu_set_inputs(struct backend *b, const struct problem *p,
-                                  const struct tensors *host, struct err *err)
+static enum status cpu_set_inputs(struct backend *b, const struct problem *p, struct tensors *host,
+                                  struct err *err)
 {
     drop_inputs(b);
     b->shape = p->shape;

@@ -206,7 +206,8 @@ void cpu_peak_together(const struct cpu_simd *simd, struct pool *pool, struct pe
 {
     const size_t keys = (size_t)SHARED_KEYS * COLUMNS,
                  outputs = (size_t)EACH_MAX * (size_t)pool_threads(pool) * QUERIES * COLUMNS;
-    float *buffer = pool_threads(pool) > 1 ? host_alloc((keys + outputs) * sizeof *buffer) : NULL;
+    float *buffer =
+        pool_threads(pool) > 1 ? mem_alloc_wide((keys + outputs) * sizeof *buffer) : NULL;
     if (!buffer)
         return;
     memset(buffer, 0x3d, (keys + outputs) * sizeof *buffer);
@@ -296,7 +297,7 @@ enum status cpu_peak(const struct cpu_simd *simd, struct pool *pool, struct peak
                      struct err *err)
 {
     peak_init(out);
-    struct region r = {simd, host_alloc(BUFFER_BYTES)};
+    struct region r = {simd, mem_alloc_wide(BUFFER_BYTES)};
     if (!r.data)
         return err_set(err, ST_FAIL, "no memory for a buffer of 128 MiB");
     memset(r.data, 0x3d, BUFFER_BYTES); /* real pages; as floats 0.046 */
