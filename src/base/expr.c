@@ -91,7 +91,7 @@ static const struct binary {
     {">=", OP_GE, 4}, {"<", OP_LT, 4},   {">", OP_GT, 4},  {"+", OP_ADD, 5}, {"-", OP_SUB, 5},
     {"*", OP_MUL, 6}, {"/", OP_DIV, 6},  {"%", OP_MOD, 6},
 };
-enum { LEVEL_EQUAL = 3, LEVEL_ORDER = 4, LEVEL_TIGHTEST = 6 };
+enum { LEVEL_EQUAL = 3, LEVEL_ORDER = 4 };
 
 struct parser {
     const char *text, *p; /* p: what is left */
@@ -356,39 +356,39 @@ static enum status parse_operand(struct parser *ps)
     return unexpected(ps, "a number, a name or ( belongs here");
 }
 
-/* The binary operator at `p` that binds as tight as `level`, or NULL. */
-static const struct binary *match_binary(const char *p, int level)
+/* The binary operator at `p`, or NULL. */
+static const struct binary *match_binary(const char *p)
 {
     for (size_t i = 0; i < sizeof binaries / sizeof *binaries; i++) {
-        const char *text = binaries[i].text; /* of one or two characters; asked once a level */
+        const char *text = binaries[i].text; /* of one or two characters */
         if (p[0] == text[0] && (!text[1] || p[1] == text[1]))
-            return binaries[i].level == level ? &binaries[i] : NULL;
+            return &binaries[i];
     }
     return NULL;
 }
 
-/* One level of left-associative operators; the operands are of the next tighter level. */
+/* Left-associative operators that bind at least as tight as `level`. Each takes what binds tighter than itself as its right
+ * operand, so that of those met here none binds tighter than the one before. */
 static enum status parse_level(struct parser *ps, int level)
 {
-    if (level > LEVEL_TIGHTEST)
-        return parse_operand(ps);
-    enum status st = parse_level(ps, level + 1);
-    for (int links = 0; !st; links++) {
+    enum status st = parse_operand(ps);
+    for (int last = 0; !st;) {
         skip_blanks(ps);
-        const struct binary *b = match_binary(ps->p, level);
-        if (!b)
+        const struct binary *b = match_binary(ps->p);
+        if (!b || b->level < level)
             break;
         const struct node n = {.op = (uint8_t)b->op,
-                               .truth = level <= LEVEL_ORDER,
+                               .truth = b->level <= LEVEL_ORDER,
                                .at = (uint16_t)position(ps),
                                .len = (uint16_t)strlen(b->text),
                                .nargs = 2};
-        if (links > 0 && (level == LEVEL_EQUAL || level == LEVEL_ORDER))
+        if (b->level == last && (last == LEVEL_EQUAL || last == LEVEL_ORDER))
             return err_mark(ps->err, ST_USAGE, n.at, n.len,
                             "comparisons cannot be chained; write a %s b && b %s c", b->text,
                             b->text);
         ps->p += n.len;
-        st = parse_level(ps, level + 1);
+        last = b->level;
+        st = parse_level(ps, last + 1);
         if (!st)
             add_node(ps, n);
     }

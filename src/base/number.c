@@ -59,6 +59,8 @@ static const struct unit *scan_unit(const char *text)
 {
     const struct unit *best = &units[0];
     for (size_t i = 1; i < sizeof units / sizeof *units; i++) {
+        if (*units[i].name != *text)
+            continue;
         const size_t len = strlen(units[i].name);
         if (len > strlen(best->name) && strncmp(text, units[i].name, len) == 0)
             best = &units[i];
