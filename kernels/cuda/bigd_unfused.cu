@@ -22,18 +22,15 @@
  * @tma       K box=256/CLUSTER,64 swizzle=128  and of this block's part of the K tile
  * @smem      dynamic Left 4*128*128 align=1024 pitch=64 rows=128 swizzle=16  of Q, 64 columns each
  * @smem      dynamic Right 4*256*128 align=1024 pitch=64 rows=256 swizzle=16  of K
- * @smem      dynamic Out 4*64*128 align=1024 pitch=64 rows=64 swizzle=16  weights on their way out: two pieces of 64 keys a warpgroup
- * @smem      dynamic barriers 8*16 type=u64  who waits for what
+ * @smem      dynamic barriers 8*8 type=u64  who waits for what
  * @pass      outputs
  * @threads   384
  * @grid      CLUSTER*min(floor(BLOCKS/CLUSTER),ceil(Sq/(128*CLUSTER))*ceil(D/256)*H*B)
  * @cluster   CLUSTER
  * @tma       V box=64,64 swizzle=128  64 keys and 64 columns of V
- * @tma       O box=64,64 swizzle=128  64 columns of a warpgroup's rows
  * @smem      dynamic Left_outputs 4*128*128 align=1024 pitch=64 rows=128 swizzle=16  weights, of 64 keys each
  * @smem      dynamic Right_outputs 4*64*4*128 align=1024 pitch=64 rows=64 swizzle=16  V, in slices of 64 columns
- * @smem      dynamic Out_outputs 4*64*128 align=1024 pitch=64 rows=64 swizzle=16  outputs on their way out
- * @smem      dynamic barriers_outputs 8*16 type=u64  who waits for what
+ * @smem      dynamic barriers_outputs 8*8 type=u64  who waits for what
  * @workspace weights B*H*ceil(Sq/(128*CLUSTER))*128*CLUSTER*ceil(Sk/256)*256*T  as the copy engine would lay them
  * @workspace bases   B*H*ceil(Sq/(128*CLUSTER))*128*CLUSTER*ceil(Sk/256)*4  what the weights of 256 keys count from
  * @workspace sums    B*H*ceil(Sq/(128*CLUSTER))*128*CLUSTER*ceil(Sk/256)*4  and their sums
@@ -49,13 +46,10 @@ constexpr int CLUSTER = P_CLUSTER, STAGES = 4, STEP = 64; // STEP: of what a pro
 constexpr int BR = 128, ROWS = BR * CLUSTER;              // queries of a block, and of a cluster
 constexpr int BC = 256;                                   // keys, or columns of O, of a tile
 constexpr int LEFT_BYTES = BR * SLICE_BYTES, RIGHT_BYTES = BC * SLICE_BYTES;
-constexpr int PIECES = BC / SLICE,
-              PIECE_BYTES = 64 * SLICE_BYTES; // a warpgroup's 64 columns of a tile
-constexpr int WARPS = 8;                      // that multiply
+constexpr int WARPS = 8; // that multiply
 
 struct Barriers {
     MemoryBarrier here[STAGES], free[STAGES];
-    MemoryBarrier piece_here[2][2], piece_free[2][2]; // of a warpgroup, in turn
 };
 
 // ---- What is to be done --------------------------------------------------------------------------
@@ -239,79 +233,10 @@ __device__ inline void make_barriers(Barriers &bar)
             barrier_make(&bar.here[i], 1);
             barrier_make(&bar.free[i], WARPS * CLUSTER);
         }
-        for (int i = 0; i < 4; i++) {
-            barrier_make(&bar.piece_here[i / 2][i % 2], WARPS / 2);
-            barrier_make(&bar.piece_free[i / 2][i % 2], 1);
-        }
         publish_barriers();
     }
     cluster_arrive_only();
     cluster_wait();
-}
-
-// ---- The copies out ------------------------------------------------------------------------------
-
-// Between accesses of threads and those of the copy engine.
-__device__ inline void fence_copies()
-{
-    asm volatile("fence.proxy.async;" ::: "memory");
-}
-
-// Pieces of 64 columns of a warpgroup's 64 rows: in shared memory, and out by the copy engine while others multiply.
-struct Pieces {
-    Barriers &bar;
-    unsigned out; // where they lie
-    int warpgroup, n = 0;
-
-    __device__ unsigned place() const
-    {
-        return out + (warpgroup * 2 + n % 2) * PIECE_BYTES;
-    }
-    // Words of a lane: by columns 8 i and row. Stored as matrices of 8 x 8, four at once.
-    __device__ void put(const unsigned (&w)[8][2])
-    {
-        await(&bar.piece_free[warpgroup][n % 2], n / 2 % 2 ^ 1);
-        const int lane = threadIdx.x % 32, matrix = lane / 8;
-        const int row = threadIdx.x % 128 / 32 * 16 + matrix % 2 * 8 + lane % 8;
-#pragma unroll
-        for (int i = 0; i < 8; i += 2)
-            asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
-                             place() + row * SLICE_BYTES + ((i + matrix / 2) ^ row % 8) * 16),
-                         "r"(w[i][0]), "r"(w[i][1]), "r"(w[i + 1][0]), "r"(w[i + 1][1])
-                         : "memory");
-        fence_copies();
-        __syncwarp();
-        if (lane == 0)
-            arrive(&bar.piece_here[warpgroup][n % 2]);
-        n++;
-    }
-    // One thread of another warp waits for the next piece, sends it, and gives its place back.
-    __device__ unsigned filled() const
-    {
-        await(&bar.piece_here[warpgroup][n % 2], n / 2 % 2);
-        return place();
-    }
-    __device__ void sent()
-    {
-        asm volatile("cp.async.bulk.commit_group;\ncp.async.bulk.wait_group.read 0;" ::: "memory");
-        arrive(&bar.piece_free[warpgroup][n % 2]);
-        n++;
-    }
-};
-
-__device__ inline void send_bytes(void *to, unsigned from, int bytes)
-{
-    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(from),
-                 "r"(bytes)
-                 : "memory");
-}
-__device__ inline void send_box(const TensorMap &map, int column, int row, int head, int batch,
-                                unsigned from)
-{
-    asm volatile("cp.async.bulk.tensor.4d.global.shared::cta.tile.bulk_group "
-                 "[%0, {%1, %2, %3, %4}], [%5];" ::"l"(&map),
-                 "r"(column), "r"(row), "r"(head), "r"(batch), "r"(from)
-                 : "memory");
 }
 
 // ---- Products ------------------------------------------------------------------------------------
@@ -372,46 +297,57 @@ __device__ inline void multiply_steps(Ring &ring, float (&c)[128], int steps, bo
 // correction from one to another is exact.
 constexpr float GRID = 8.f;
 
-__device__ inline void put_weights(Pieces &pieces, float (&s)[128], float *base, float *sum,
-                                   float scale_log2e)
+// Four lanes share a row and have 4 bytes in each of four 16-byte chunks of it: w[j] of lane i becomes w[i] of lane j, so that
+// each has a chunk.
+__device__ inline Words turn(unsigned (&w)[4])
 {
-    float from[2], l[4] = {};
+#pragma unroll
+    for (int step = 1; step <= 2; step *= 2)
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            if (!(j & step)) {
+                const bool odd = threadIdx.x & step;
+                const unsigned other = __shfl_xor_sync(FULL_WARP, odd ? w[j] : w[j + step], step);
+                (odd ? w[j] : w[j + step]) = other;
+            }
+    return {w[0], w[1], w[2], w[3]};
+}
+
+// Scores of a lane's two rows become weights, and go straight to memory, `to` where the first row lies: 64 bytes of each of 8
+// rows by one store of a warp, so whole sectors. Chunks change places as the copy engine would have them do.
+__device__ inline void store_weights(unsigned char *to, float *base, float *sum,
+                                     const float (&s)[128], float scale_log2e)
+{
+    const int t = threadIdx.x % 4, row = threadIdx.x / 4 % 8; // row % 8, of both
 #pragma unroll
     for (int r = 0; r < 2; r++) {
-        float top[2] = {NEG_INF, NEG_INF};
+        float top[2] = {NEG_INF, NEG_INF}, l[2] = {};
 #pragma unroll
-        for (int i = 0; i < 32; i++)
-#pragma unroll
-            for (int e = 0; e < 2; e++)
-                top[e] = fmaxf(top[e], s[4 * i + 2 * r + e]);
+        for (int i = 0; i < 64; i++)
+            top[i % 2] = fmaxf(top[i % 2], s[i / 2 * 4 + 2 * r + i % 2]);
         const float m = warp_max<4>(fmaxf(top[0], top[1])); // four lanes share a row
-        from[r] = m == NEG_INF ? 0.f : floorf(m * scale_log2e / GRID) * GRID;
-        if (threadIdx.x % 4 == 0)
-            base[8 * r] = m == NEG_INF ? NEG_INF : from[r];
-    }
+        const float from = m == NEG_INF ? 0.f : floorf(m * scale_log2e / GRID) * GRID;
 #pragma unroll
-    for (int k = 0; k < PIECES; k++) {
-        unsigned w[8][2];
+        for (int n = 0; n < BC / 8; n += 4) {
+            unsigned w[4];
 #pragma unroll
-        for (int i = 0; i < 8; i++)
-#pragma unroll
-            for (int r = 0; r < 2; r++) {
-                float *x = s + (k * 8 + i) * 4 + 2 * r;
+            for (int j = 0; j < 4; j++) {
+                float p[2];
 #pragma unroll
                 for (int e = 0; e < 2; e++) {
-                    x[e] = exp2_fast(x[e] * scale_log2e - from[r]);
-                    l[2 * r + e] += x[e];
+                    p[e] = exp2_fast(s[(n + j) * 4 + 2 * r + e] * scale_log2e - from);
+                    l[e] += p[e];
                 }
-                w[i][r] = pack(x[0], x[1]);
+                w[j] = pack(p[0], p[1]);
             }
-        if (k == PIECES - 1) // before the last piece tells that all is there
-#pragma unroll
-            for (int r = 0; r < 2; r++) {
-                const float all = warp_sum<4>(l[2 * r] + l[2 * r + 1]);
-                if (threadIdx.x % 4 == 0)
-                    sum[8 * r] = all;
-            }
-        pieces.put(w);
+            *(Words *)(to + n / 8 * LEFT_BYTES + r * 8 * SLICE_BYTES + ((n % 8 + t) ^ row) * 16) =
+                turn(w);
+        }
+        const float all = warp_sum<4>(l[0] + l[1]);
+        if (t == 0) {
+            base[8 * r] = m == NEG_INF ? NEG_INF : from;
+            sum[8 * r] = all;
+        }
     }
 }
 
@@ -440,22 +376,9 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
                                       w.batch(), b);
                 }
             ring.drain();
-        } else if (threadIdx.x == 288 ||
-                   threadIdx.x == 320) { // one for each warpgroup's copies out
-            Pieces pieces{ring.bar, shared_address(smem + SMEM_Out), (int)threadIdx.x / 32 - 9};
-            for (Work<true> w(a); w.more(); w.next()) {
-                const Rows rows(a, w.head(), w.batch(), w.q0() + rank * BR);
-#pragma unroll 1
-                for (int k = 0; k < PIECES; k++) {
-                    send_bytes(rows.weights(w.part * PIECES + k) + pieces.warpgroup * PIECE_BYTES,
-                               pieces.filled(), PIECE_BYTES);
-                    pieces.sent();
-                }
-            }
         }
     } else {
         take_registers<232>();
-        Pieces pieces{ring.bar, shared_address(smem + SMEM_Out), warpgroup_of_thread()};
         const float scale_log2e = a.scale * 1.4426950408889634f; // exp(x) = 2^(x log2 e)
         for (Work<true> w(a); w.more(); w.next()) {
             float s[128];
@@ -464,8 +387,8 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
             if ((w.part + 1) * BC > visible_keys(a, q0))
                 mask_scores(s, a, row, w.part * BC);
             const Rows rows(a, w.head(), w.batch(), q0);
-            put_weights(pieces, s, rows.base(w.part, row - q0), rows.sum(w.part, row - q0),
-                        scale_log2e);
+            store_weights(rows.weights(w.part * (BC / STEP)) + (row - q0) * SLICE_BYTES,
+                          rows.base(w.part, row - q0), rows.sum(w.part, row - q0), s, scale_log2e);
         }
     }
 }
@@ -491,26 +414,9 @@ struct OutputRow {
     }
 };
 
-__device__ inline void put_outputs(Pieces &pieces, const float (&o)[128], RowEnds ends)
-{
-#pragma unroll
-    for (int k = 0; k < PIECES; k++) {
-        unsigned w[8][2];
-#pragma unroll
-        for (int i = 0; i < 8; i++)
-#pragma unroll
-            for (int r = 0; r < 2; r++) {
-                const float *x = o + (k * 8 + i) * 4 + 2 * r;
-                w[i][r] = pack(x[0] * ends.inverse[r], x[1] * ends.inverse[r]);
-            }
-        pieces.put(w);
-    }
-}
-
 extern "C" __global__ void __launch_bounds__(ATTN_THREADS_outputs, 1)
     bigd_unfused_outputs(const __grid_constant__ AttnArgs a,
-                         const __grid_constant__ TensorMap v_map,
-                         const __grid_constant__ TensorMap o_map)
+                         const __grid_constant__ TensorMap v_map)
 {
     Ring ring(*(Barriers *)(smem + SMEM_barriers_outputs), shared_address(smem + SMEM_Left_outputs),
               shared_address(smem + SMEM_Right_outputs));
@@ -539,23 +445,8 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS_outputs, 1)
             }
             ring.drain();
         }
-#if !ATTN_PARTS_F32
-        else if (threadIdx.x == 288 || threadIdx.x == 320) {
-            Pieces pieces{ring.bar, shared_address(smem + SMEM_Out_outputs),
-                          (int)threadIdx.x / 32 - 9};
-            for (Work<false> w(a); w.more(); w.next())
-#pragma unroll 1
-                for (int k = 0; k < PIECES; k++) {
-                    send_box(o_map, w.part * BC + k * SLICE,
-                             w.q0() + rank * BR + pieces.warpgroup * 64, w.head(), w.batch(),
-                             pieces.filled());
-                    pieces.sent();
-                }
-        }
-#endif
     } else {
         take_registers<232>();
-        Pieces pieces{ring.bar, shared_address(smem + SMEM_Out_outputs), warpgroup_of_thread()};
         for (Work<false> w(a); w.more(); w.next()) {
             const int q0 = w.q0() + rank * BR, row = row_of_lane(q0, warpgroup_of_thread());
             const Rows rows(a, w.head(), w.batch(), q0);
@@ -595,26 +486,27 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS_outputs, 1)
                                         : own[r].base * 0.69314718055994531f + log_fast(own[r].l);
                 ends.inverse[r] = own[r].l == 0.f ? 0.f : inverse_fast(own[r].l);
             }
-#if ATTN_PARTS_F32
             store_outputs(a, o, ends, row, w.head(), w.batch(), w.part * BC);
-#else
-            put_outputs(pieces, o, ends);
-#endif
         }
     }
 }
 
 /* Cost: 2 Sk bytes a row are written, and read ceil(D / 256) times; the heads' own traffic is (CLUSTER 128 + 256) 2 D bytes a step
  *   of 64, for two blocks at once. Per 64 columns (or keys) of a tile: products 1024 cycles, shared memory as many (640 read by
- *   wgmma, 384 written by TMA): both are full, and what is lost is what does not lie beside products: the beginning of each
- *   launch, weights and outputs of each block's last tile.
+ *   wgmma, 384 written by TMA), and 32 KB a block out of the L2, which gives them in 1100 to 1200: all three are full. What is lost
+ *   is what does not lie beside products: the beginning of each launch, and the end of each tile, where a block has 64 KB of
+ *   weights or outputs to store and both its warpgroups store them.
+ * Stores: by the threads that have the sums. Of an accumulator four lanes have 16 bytes of a row, half a sector; after two rounds
+ *   of shuffles a lane has 16 bytes itself, and a store of a warp is 16 whole sectors. Through shared memory, and from there by the
+ *   copy engine beside the next tile's products, is what this kernel did before: it asks for 128 KB more of shared memory a tile
+ *   where that is full, and a warpgroup waits for a place for each 8 KB.
  * When fusion pays: a row's weights are 2 Sk bytes, what fusion reads again of K and V for a wide head is more, and at D=1024 no
  *   block has registers for 64 rows of O, so that scores are computed twice or exchanged.
  * Bases: rounded down to powers of 2^8, so that P lies in 1 .. 2^8 at a row's largest, and a correction is exact and rare.
- * Measured (H200, f16, B=1 H=8, us, graphs, interleaved; cuBLAS in brackets): S=1024 D=1024 72.1 hot, 70.7 cold (83.7, 82.6), where
- *   bigd_split takes 101 and 97; D=512 44.6, 44.2 (59.9, 59.2; bigd_rows 38.7); S=4096 D=1024 860 (1119), D=512 494 (781; bigd_rows
- *   483). With weights and outputs stored by the threads that have them, as it was first, 65.9, 64.4; 41.1, 40.3; 803; 450.
+ * Measured: not this text. H200, f16, B=1 H=8, us, graphs, interleaved; cuBLAS in brackets. A draft that stored so: S=1024 D=1024
+ *   65.9 hot, 64.4 cold (83.1, 81.9), where bigd_split takes 101 and 97; D=512 41.1, 40.3 (59.5, 58.7); S=4096 D=1024 803 (1093),
+ *   D=512 450 (772). The form before, by the copy engine: 72.1, 70.7; 44.6, 44.2; 860; 494.
  * Limits: memory grows with Sq Sk (16 MB at 8 heads of 1024 by 1024); causal tiles on the diagonal are computed whole; clusters
  *   of 4 fit 30 times, not 33, and their tiles of 512 queries deal badly.
- * Next: stores by threads again, or pieces larger than 8 KB: each is waited for before the next is sent. One launch, in which the
- *   blocks of a cluster divide the keys and then the columns, was written and is no faster (kernels/hopper.md). */
+ * Next: one launch that deals the tiles of outputs behind those of scores, so that the second launch and its beginning go
+ *   (kernels/hopper.md). One in which the blocks of a cluster divide the keys and then the columns was written and is no faster. */
