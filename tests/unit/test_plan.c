@@ -178,6 +178,25 @@ static void test_odd_layout(void)
     teardown(&b);
 }
 
+/* Just past a multiple is as far from the next as can be. */
+static void test_alignment(void)
+{
+    for (int bytes = 1; bytes <= 34; bytes++) {
+        char source[300];
+        snprintf(source, sizeof source,
+                 "/* @name n\n@title t\n@dtypes f16\n@threads 32\n@grid 1\n"
+                 "@smem dynamic a %d align=4 a\n@smem dynamic b 8 align=32 b\n@smem dynamic c 8 "
+                 "align=4 c\n*/\n",
+                 bytes);
+        struct bench b = setup(source, "L4");
+        CU_ASSERT_EQUAL(build(&b, NULL), ST_OK);
+        const struct plan_pass *pass = &b.plan.passes[0];
+        check_buffer(pass, 1, "b", bytes <= 32 ? 32 : 64);
+        check_buffer(pass, 2, "c", bytes <= 32 ? 40 : 72);
+        teardown(&b);
+    }
+}
+
 static void test_definitions(void)
 {
     static const char *const want[] = {
@@ -576,6 +595,25 @@ static void test_said_where_it_is_so(void)
     teardown(&b);
 }
 
+/* What an SM may give to shared memory, as the programming guide has it, KiB. */
+static void test_carveouts(void)
+{
+    static const char *const sizes[][2] = {
+        {"V100", "KiB: 0 8 16 32 64 96\n"},
+        {"T4", "KiB: 32 64\n"},
+        {"L4", "KiB: 0 8 16 32 64 100\n"},
+        {"A100", "KiB: 0 8 16 32 64 100 132 164\n"},
+        {"H100", "KiB: 0 8 16 32 64 100 132 164 196 228\n"},
+    };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct bench b = setup(fused, sizes[i][0]);
+        struct plan_regs regs = all_regs(64);
+        (void)build(&b, &regs);
+        explained(&b.plan, "carveout_bytes", sizes[i][1], true);
+        teardown(&b);
+    }
+}
+
 /* Figures that hang on registers, and no others. */
 static void test_needs_regs(void)
 {
@@ -738,6 +776,7 @@ static void test_builtins_fit(void)
 
 static const struct tap_test tests[] = {
     {"the layout of a published tile, 82432 B", test_golden_layout},
+    {"alignment", test_alignment},
     {"static first, alignment, overlays", test_odd_layout},
     {"definitions for the compiler", test_definitions},
     {"refusals name the wall", test_refusals},
@@ -754,6 +793,7 @@ static const struct tap_test tests[] = {
     {"a plan without formulas", test_brief},
     {"every metric of every kernel is explained", test_every_explanation},
     {"said where it is so", test_said_where_it_is_so},
+    {"carve-outs", test_carveouts},
     {"what hangs on registers", test_needs_regs},
     {"advice", test_advice},
     {"why, in three sentences, with advice that holds", test_why},

@@ -194,6 +194,10 @@ static void test_models(void)
     CU_ASSERT(near(a.busy_pct, 100 * 8 / 132.0));
     CU_ASSERT(b.busy_pct > 50);
     CU_ASSERT(few.span_us > 8 * many.span_us);
+    CU_ASSERT(many.lanes > 1);
+    for (int64_t i = 0; i < many.nblocks; i++) /* as many as there are slots, all SMs' together */
+        if (many.blocks[i].pass == 0)
+            CU_ASSERT_EQUAL(many.blocks[i].wave, many.blocks[i].index / (132 * many.lanes));
     struct schedule tiles; /* one lone block an SM takes 0.5 of it: measured on an H200, 1.5 */
     CU_ASSERT_EQUAL(model("fa2", "H200", &s, &tiles, &why), ST_OK);
     CU_ASSERT(tiles.span_us > 1.3 * many.span_us && tiles.span_us < 2 * many.span_us);
