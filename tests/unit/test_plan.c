@@ -566,6 +566,7 @@ static void test_said_where_it_is_so(void)
     explained(&b.plan, "peak_tflops", "SMs * FLOP per clock * clock = 58 *", true);
     explained(&b.plan, "peak_tflops", "lanes", false);
     CU_ASSERT_PTR_NULL(plan_roof_note(&b.plan));
+    explained(&b.plan, "bound", "bound is unknown", false);
     CU_ASSERT_EQUAL(build(&b, NULL), ST_OK); /* a bound: there may be fewer slots */
     explained(&b.plan, "waves", "Less than one wave", false);
     b.shape.Sq = 64 * 1024;
@@ -586,6 +587,11 @@ static void test_said_where_it_is_so(void)
     explained(&b.plan, "needs_optin", "No opt-in helps", true);
     explained(&b.plan, "peak_tflops", "SMs * lanes * 2 * clock = 58 * 128 * 2 *", true);
     explained(&b.plan, "peak_tflops", "FLOP per clock", false);
+    teardown(&b);
+    b = setup(fused, "V100"); /* has no rate of bf16 */
+    b.shape.dtype = DTYPE_BF16;
+    (void)build(&b, &regs);
+    explained(&b.plan, "bound", "bound is unknown: the peak or the bandwidth is.", true);
     teardown(&b);
     b = setup(large, NULL); /* no device, so nothing is said of its roof */
     b.shape.dtype = DTYPE_F32;

@@ -588,6 +588,43 @@ static void causal_blocks_differ(void)
     subject_close(&x);
 }
 
+/* An SM's figures in the units of the model, from data sheets and the measurements that predict_gpu.c names. */
+static void figures_of_gpus(void)
+{
+    static const struct {
+        const char *name;
+        double fma, imul, l2_gbs, l2_sectors, tensor, wgmma;
+    } want[] = {
+        /* 132 SMs at 1980 MHz, 27.8 bytes; 128 lanes; 4096 FLOP a clock in products of 4096 */
+        {"H200", 4, 2, 27.8 * 132 * 1.980, 27.8 / 32, 0.63, 1},
+        /* 40 SMs at 1590 MHz; 64 lanes, so that an integer product takes a slot of the FMA pipe as a float's does */
+        {"T4", 2, 1, 20 * 40 * 1.590, 20 / 32.0, 0.25, 0.25},
+    };
+    struct device_table *t = devices_new();
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        const struct device *d;
+        struct predict_gpu g;
+        CU_ASSERT_EQUAL_FATAL(devices_get(t, want[i].name, &d, NULL), ST_OK);
+        CU_ASSERT_EQUAL_FATAL(predict_gpu(d, &g, NULL), ST_OK);
+        CU_ASSERT_EQUAL(g.sms, d->sms);
+        CU_ASSERT_EQUAL(g.per_clk[PREDICT_fma], want[i].fma);
+        CU_ASSERT_EQUAL(g.imul_slots, want[i].imul);
+        CU_ASSERT_DOUBLE_EQUAL(g.l2_gbs, want[i].l2_gbs, 1e-6 * want[i].l2_gbs);
+        CU_ASSERT_DOUBLE_EQUAL(g.per_clk[PREDICT_l2], want[i].l2_sectors, 1e-12);
+        CU_ASSERT_DOUBLE_EQUAL(g.per_clk[PREDICT_tensor], want[i].tensor, 1e-12);
+        CU_ASSERT_DOUBLE_EQUAL(g.wgmma_per_clk, want[i].wgmma, 1e-12);
+        CU_ASSERT_DOUBLE_EQUAL(g.dram_gbs, 0.9 * d->dram_gbs, 1e-9);
+        CU_ASSERT_EQUAL(g.room[4], i ? 0 : 120); /* clusters of 4: 30 on an H200 */
+    }
+    const struct device *d;
+    struct predict_gpu g;
+    CU_ASSERT_EQUAL_FATAL(devices_get(t, "B200", &d, NULL), ST_OK);
+    CU_ASSERT_EQUAL_FATAL(predict_gpu(d, &g, NULL), ST_OK);
+    CU_ASSERT(isnan(g.l2_gbs) &&
+              g.per_clk[PREDICT_l2] == 2); /* nobody says: no bound, two sectors */
+    devices_free(t);
+}
+
 static void who_has_no_rates_has_no_time(void)
 {
     struct device_table *t = devices_new();
@@ -702,6 +739,7 @@ static const struct tap_test tests[] = {
     {"clusters that do not divide the GPU leave some of it empty",
      clusters_leave_multiprocessors_empty},
     {"memory comes on top of work that is as long", memory_comes_on_top},
+    {"figures of GPUs", figures_of_gpus},
     {"a GPU without rates is refused", who_has_no_rates_has_no_time},
     {"planted factors are found", planted_factors_are_found},
     {"what is left out has no part in its own prediction", what_is_left_out_is_not_seen},
