@@ -17,6 +17,7 @@
 #include "export/report.h"
 #include "export/row_charts.h"
 #include "export/rows.h"
+#include "export/table.h"
 #include "tap.h"
 
 /* ---- is it well formed? ---- */
@@ -1090,6 +1091,43 @@ static void test_report_environment(void)
     json_decref(tables);
 }
 
+/* A cell as CSV has it: quoted where it must be, with an apostrophe where a spreadsheet would take it for a formula. */
+static void cell_is(const char *text, const char *want)
+{
+    json_t *row = run_row("naive", "S=64", 100);
+    json_object_set_new(row, "check", json_string(text));
+    json_t *table =
+        json_pack("{s:s, s:[o], s:[o]}", "command", "x", "columns", column("check"), "rows", row);
+    struct sheet sh = sheet_from_json(table);
+    struct str out = {0};
+    table_csv(&out, &sh.rows);
+    char *line = xasprintf("\n%s,", want), *last = xasprintf(",%s\n", want),
+         *mid = xasprintf(",%s,", want);
+    CU_ASSERT(strstr(str_text(&out), line) || strstr(str_text(&out), last) ||
+              strstr(str_text(&out), mid));
+    if (!strstr(str_text(&out), want))
+        printf("# %s: %s", text, str_text(&out));
+    free(line);
+    free(last);
+    free(mid);
+    str_free(&out);
+    sheet_clear(&sh);
+    json_decref(table);
+}
+
+static void test_csv(void)
+{
+    static const char *const cells[][2] = {
+        {"plain", "plain"}, {"a,b", "\"a,b\""},    {"say \"a\"", "\"say \"\"a\"\"\""},
+        {"=1+1", "'=1+1"},  {"@x", "'@x"},         {"+x", "'+x"},
+        {"-x", "'-x"},      {"-0.5", "-0.5"},      {"-0.26 0.37", "-0.26 0.37"},
+        {"-1+1", "'-1+1"},  {"+1,2", "\"'+1,2\""}, {"-1 x", "'-1 x"},
+        {"1=1", "1=1"},
+    };
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
+        cell_is(cells[i][0], cells[i][1]);
+}
+
 /* The rows inside the page are the rows. */
 static void test_report_data(void)
 {
@@ -1583,6 +1621,7 @@ static const struct tap_test tests[] = {
     {"a table's own model comes first", test_brought},
     {"report: findings, commands, nothing from outside", test_report},
     {"where a page was measured", test_report_environment},
+    {"cells of CSV", test_csv},
     {"report: the data inside is the data", test_report_data},
     {"a sheet is what its JSON says", test_sheet},
     {"a canvas as SVG", test_canvas},

@@ -65,7 +65,8 @@ static void line_is(const char *line, const char *names)
     struct str all = {0};
     char source[600];
     struct plan_smem smem = {.name = "barriers", .offset = 256, .bytes = 512};
-    struct kernel_desc d = {.name = (char *)(uintptr_t) "mine"};
+    struct field none = {.name = NULL};
+    struct kernel_desc d = {.name = (char *)(uintptr_t) "mine", .params = &none};
     struct plan p = {.desc = &d, .npasses = 1};
     memset(&m, 0x55, sizeof m);
     snprintf(source, sizeof source, "constexpr int N = 2, MANY = 70;\nstruct S {\n%s\n};\n", line);

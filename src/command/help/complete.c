@@ -306,7 +306,7 @@ static void begin_command(struct context *x)
 static void take_own_word(struct context *x, const char *word)
 {
     struct cmd_own_word w;
-    for (size_t i = 0; x->entry->word_at && x->entry->word_at(i, &w); i++)
+    for (size_t i = 0; x->entry && x->entry->word_at && x->entry->word_at(i, &w); i++)
         if (!strcmp(w.name, word))
             x->then = w.first;
     x->nwords = 1;
