@@ -272,6 +272,13 @@ static void test_strangers(void)
           "no columns");
     spoil("{\"type\":\"x\",\"a\":[[[[[[[[[[[[[[1]]]]]]]]]]]]]]}", "too deeply");
     struct str deep = {0};
+    str_add(&deep, "{\"type\":\"x\"");
+    for (int i = 0; i < 14; i++) /* objects as well as arrays */
+        str_add(&deep, ",\"a\":{\"b\":1");
+    for (int i = 0; i < 15; i++)
+        str_addc(&deep, '}');
+    spoil(str_text(&deep), "too deeply");
+    str_clear(&deep);
     str_add(&deep, "{\"type\":\"x\",\"a\":");
     for (int i = 0; i < 100000; i++)
         str_addc(&deep, '[');

@@ -15,6 +15,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "measure/origin.h"
+#include "store/merge.h"
 #include "tap.h"
 
 static char folder[64];
@@ -122,6 +124,94 @@ static void test_rows(void)
 }
 
 /* All of them or none: also while another program holds the file. */
+static struct merged merge_of(struct store *into, struct store *from, int64_t after)
+{
+    struct merge m = {0};
+    struct merged n = {0};
+    struct err err = ERR_INIT;
+    CU_ASSERT_EQUAL(merge_begin(&m, into, after, &err), ST_OK);
+    CU_ASSERT_EQUAL(merge_store(&m, into, from, &n, &err), ST_OK);
+    merge_clear(&m);
+    return n;
+}
+
+static void add_many(struct store *s, int from, int to, int step)
+{
+    char shape[32];
+    for (int i = from; i != to; i += step) {
+        snprintf(shape, sizeof shape, "B=%d H=1 S=64 D=32 f32", i + 1);
+        add(s, i % 3 ? "naive" : "fa2", shape, 10 + i);
+    }
+}
+
+/* Each row once, whichever store it comes from and in whatever order, the oldest first; the same again adds nothing. */
+static void test_merge(void)
+{
+    struct store *into = open_new("into.db"), *some = open_new("some.db"),
+                 *more = open_new("more.db");
+    CU_ASSERT_FATAL(into && some && more);
+    add_many(into, 0, 40, 1);
+    add_many(some, 99, 19, -1); /* 20 to 99, of which 20 to 39 are there */
+    add_many(some, 95, 99, 1);  /* and some twice */
+    add_many(more, 60, 130, 7);
+    struct merged n = merge_of(into, some, 0);
+    CU_ASSERT(n.added == 60 && n.had == 24 && !n.altered && !n.damaged);
+    CU_ASSERT_EQUAL(count(into, (struct store_query){.limit = 1000}), 100);
+    n = merge_of(into, some, 0);
+    CU_ASSERT(n.added == 0 && n.had == 84);
+    n = merge_of(into, more, 0); /* 60, 67, 74, 81, 88, 95 are there; 102, 109, 116, 123 are not */
+    CU_ASSERT(n.added == 4 && n.had == 6);
+    n = merge_of(into, into, 0);
+    CU_ASSERT(n.added == 0 && n.had == 104);
+    /* in the order of the other store: 99 came first there, and has the least number here */
+    struct rowset rows = {.type = &stored_type};
+    struct err err = ERR_INIT;
+    CU_ASSERT_EQUAL(store_find(into, &(struct store_query){.limit = 1000}, &rows, &err), ST_OK);
+    CU_ASSERT_EQUAL(row_kept(rows.rows[rows.n - 1 - 40])->run.median_us, 10 + 99);
+    CU_ASSERT_EQUAL(row_kept(rows.rows[rows.n - 1 - 41])->run.median_us, 10 + 98);
+    CU_ASSERT_STRING_EQUAL(row_kept(rows.rows[0])->command, "run it");
+    /* rows behind a number alone are known: what came before is added once more */
+    const int64_t last = row_kept(rows.rows[0])->id;
+    rowset_clear(&rows);
+    n = merge_of(into, more, last);
+    CU_ASSERT(n.added == 10 && n.had == 0);
+    n = merge_of(into, more, last);
+    CU_ASSERT(n.added == 0 && n.had == 10);
+    store_close(into);
+    store_close(some);
+    store_close(more);
+}
+
+/* What was changed by hand is left out; what was recorded is kept as it was when it was measured; another command is another row. */
+static void test_merge_origins(void)
+{
+    struct store *into = open_new("origins.db");
+    struct merge m = {0};
+    struct merged n = {0};
+    struct err err = ERR_INIT;
+    CU_ASSERT_FATAL(into != NULL);
+    struct rowset rows = {.type = &recorded_type};
+    static const char *const origins[] = {"recorded", ORIGIN_ALTERED, "live", "recorded"};
+    for (int i = 0; i < 4; i++) {
+        struct kept_row *row = rowset_add(&rows);
+        row->run = make_row("naive", "B=1 H=1 S=64 D=32 f32", 5);
+        row->run.origin = xstrdup(origins[i]);
+        row->command = xstrdup(i == 3 ? "another" : "run it");
+    }
+    CU_ASSERT_EQUAL(merge_begin(&m, into, 0, &err), ST_OK);
+    CU_ASSERT_EQUAL(merge_rows(&m, into, &rows, &n, &err), ST_OK);
+    CU_ASSERT(n.added == 2 && n.had == 1 && n.altered == 1);
+    merge_clear(&m);
+    rowset_clear(&rows);
+    rows = (struct rowset){.type = &stored_type};
+    CU_ASSERT_EQUAL(store_find(into, &(struct store_query){.limit = 10}, &rows, &err), ST_OK);
+    CU_ASSERT_EQUAL_FATAL(rows.n, 2);
+    for (int i = 0; i < 2; i++)
+        CU_ASSERT_STRING_EQUAL(row_kept(rows.rows[i])->run.origin, "live");
+    rowset_clear(&rows);
+    store_close(into);
+}
+
 static void test_remove(void)
 {
     struct store *s = open_new("remove.db"), *other = open_new("remove.db");
@@ -442,6 +532,8 @@ static void test_unwritable(void)
 static const struct tap_test tests[] = {
     {"filters", test_find},
     {"a row comes back as it was", test_rows},
+    {"merged, each row once", test_merge},
+    {"merged: origins and commands", test_merge_origins},
     {"rows are removed, all or none", test_remove},
     {"opened again, and twice", test_reopen},
     {"acknowledged rows survive SIGKILL", test_sigkill},
