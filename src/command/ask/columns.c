@@ -6,6 +6,17 @@
 #include "measure/row.h"
 
 // clang-format off
+/* Of a time, on what it was taken: a ring of GPUs and its links, a library, pages, a host. */
+#define WHERE_TIMED \
+    {.field = "gpus", .optional = true}, \
+    {.field = "efficiency_pct", .title = "eff. %", .optional = true}, \
+    {.field = "link_bytes", .title = "link B", .optional = true, .drop = 6}, \
+    {.field = "link_gbs", .title = "link GB/s", .optional = true, .drop = 7}, \
+    {.field = "transport", .optional = true, .drop = 7}, \
+    {.field = "peer_version", .optional = true, .drop = 7}, \
+    {.field = "kv", .optional = true, .varies = true}, \
+    {.field = "host", .optional = true, .varies = true}
+
 const struct columns run_columns = {
     .of = FIELD_TABLES(run_fields),
     .list = (const struct column[]){
@@ -24,14 +35,7 @@ const struct columns run_columns = {
         {.field = "error_ratio", .drop = 2},
         {.field = "check"},
         {.field = "speedup"},
-        {.field = "gpus", .optional = true},
-        {.field = "efficiency_pct", .title = "eff. %", .optional = true},
-        {.field = "link_bytes", .title = "link B", .optional = true, .drop = 6},
-        {.field = "link_gbs", .title = "link GB/s", .optional = true, .drop = 7},
-        {.field = "transport", .optional = true, .drop = 7},
-        {.field = "peer_version", .optional = true, .drop = 7},
-        {.field = "kv", .optional = true, .varies = true},
-        {.field = "host", .optional = true, .varies = true},
+        WHERE_TIMED,
         {.field = "origin", .drop = 5},
         {.field = "reason", .optional = true},
         {0},
@@ -56,14 +60,7 @@ const struct columns compare_columns = {
         {.field = "verdict"},
         {.field = "pair_max_diff", .drop = 1},
         {.field = "check"},
-        {.field = "gpus", .optional = true},
-        {.field = "efficiency_pct", .title = "eff. %", .optional = true},
-        {.field = "link_bytes", .title = "link B", .optional = true, .drop = 6},
-        {.field = "link_gbs", .title = "link GB/s", .optional = true, .drop = 7},
-        {.field = "transport", .optional = true, .drop = 7},
-        {.field = "peer_version", .optional = true, .drop = 7},
-        {.field = "kv", .optional = true, .varies = true},
-        {.field = "host", .optional = true, .varies = true},
+        WHERE_TIMED,
         {.field = "origin", .drop = 4},
         {.field = "reason", .optional = true},
         {0},
