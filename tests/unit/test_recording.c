@@ -89,6 +89,40 @@ static const char *text_of(const json_t *o, const char *field)
     return text ? text : "";
 }
 
+/* Digits of a column as they may be printed; of what is none, the usual ones. And whose it is, of every row. */
+static void test_columns_and_whose(void)
+{
+    static const int digits[][2] = {{5, 5}, {17, 17}, {18, 0}, {-3, 0}, {1000000, 0}};
+    char *path = in_folder("digits.rec");
+    struct recorder *r;
+    struct err err = ERR_INIT;
+    CU_ASSERT_EQUAL_FATAL(recorder_open(path, RECORDER_NEW, 1000, &r, &err), ST_OK);
+    write_one(r, "fa2", 10.5, "2026-01-01T00:00:00Z");
+    write_one(r, "naive", 100, "2026-01-01T00:00:01Z");
+    for (int i = 0; i < 5; i++) {
+        json_t *table = json_pack("{s:s, s:[{s:s, s:s, s:i}], s:[{s:s, s:s}]}", "command", "run it",
+                                  "columns", "field", "kernel", "title", "kernel", "digits",
+                                  digits[i][0], "rows", "kernel", "fa2", "origin", "live");
+        CU_ASSERT_EQUAL(recorder_table(r, table, &err), ST_OK);
+        json_decref(table);
+    }
+    CU_ASSERT_EQUAL(recorder_close(r, &err), ST_OK);
+    struct recording *rec = read_file(path);
+    CU_ASSERT_EQUAL_FATAL(json_array_size(rec->tables), 5);
+    for (size_t i = 0; i < 5; i++) {
+        const json_t *col =
+            json_array_get(json_object_get(json_array_get(rec->tables, i), "columns"), 0);
+        CU_ASSERT_EQUAL(json_integer_value(json_object_get(col, "digits")), digits[i][1]);
+    }
+    CU_ASSERT_EQUAL_FATAL(rec->nrows, 2);
+    recording_belongs(rec, NULL);
+    for (size_t i = 0; i < 2; i++)
+        CU_ASSERT_STRING_EQUAL(row_kept(rec->rows[i].row)->whose, "shipped");
+    recording_free(rec);
+    unlink(path);
+    free(path);
+}
+
 static void test_round_trip(void)
 {
     char *path = make_file("a.rec");
@@ -485,6 +519,7 @@ static void test_limits(void)
 }
 
 static const struct tap_test tests[] = {
+    {"columns, and whose it is", test_columns_and_whose},
     {"what is written is read back", test_round_trip},
     {"an existing file is never overwritten by accident", test_never_overwrites},
     {"a cut-off file opens without its last line", test_cut_off},
