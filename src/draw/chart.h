@@ -171,7 +171,9 @@ struct roof_chart {
     int npoints;
     int64_t left_out;
 };
+/* Room for so many, all unknown. */
 void roof_size(struct roof_chart *x, int nroofs, int npoints);
+/* Name and rates of the device's table, for `t`; held_peak and held_gbs stay as they are. */
 void roof_take(struct roof *r, const struct device *d, enum dtype t);
 
 /* ---- blocks over SMs and time ---- */

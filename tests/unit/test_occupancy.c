@@ -186,6 +186,22 @@ static void test_carveout(void)
     CU_ASSERT_EQUAL(o.blocks_per_sm, 0);
     CU_ASSERT_PTR_NOT_NULL(strstr(o.reason, "102401 B"));
     occupancy_clear(&o);
+    /* what makes no sense is refused by what it is, before anything is computed */
+    const struct occ_request bad[] = {request(0, 32, 0), request(128, -2, 0), request(128, 32, -1)};
+    static const char *const words[] = {"at least one thread", "registers is negative",
+                                        "shared memory is negative"};
+    for (int i = 0; i < 3; i++) {
+        occupancy_compute(arch_find(89), 58, &bad[i], &o);
+        CU_ASSERT_FATAL(o.reason != NULL);
+        CU_ASSERT_PTR_NOT_NULL(strstr(o.reason, words[i]));
+        CU_ASSERT_EQUAL(o.blocks_per_sm, 0);
+        occupancy_clear(&o);
+    }
+    r.carveout = -2;
+    occupancy_compute(arch_find(89), 58, &r, &o);
+    CU_ASSERT_FATAL(o.reason != NULL);
+    CU_ASSERT_PTR_NOT_NULL(strstr(o.reason, "carve-out is negative"));
+    occupancy_clear(&o);
 }
 
 static void test_no_smem_no_limit(void)

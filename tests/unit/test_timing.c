@@ -91,6 +91,22 @@ static void test_fixed_count(void)
     CU_ASSERT_EQUAL(n, 200);
 }
 
+/* The coefficient of variation is that of a sample: over n - 1. Of ten that are d above and below 1 it is d * sqrt(10 / 9). */
+static void test_cv_is_of_a_sample(void)
+{
+    for (int over = 0; over < 2; over++) {
+        struct timing_rule rule = TIMING_DEFAULT;
+        rule.min_s = 0;
+        rule.cv = 0.01;
+        struct timing *t = timing_new(&rule);
+        const double d = rule.cv / sqrt(10 / 9.0) * (over ? 1.001 : 0.999);
+        for (int i = 0; i < 10; i++)
+            timing_add(t, i % 2 ? 1 + d : 1 - d, NAN, NAN);
+        CU_ASSERT_EQUAL(timing_done(t, 1) == NULL, over);
+        timing_free(t);
+    }
+}
+
 static void test_one_sample_is_no_cv(void)
 {
     struct timing_rule rule = TIMING_DEFAULT;
@@ -285,6 +301,7 @@ static const struct tap_test tests[] = {
     {"even noise stops by steadiness", test_even_noise_stops_by_steadiness},
     {"the wall limit ends everything", test_wall_limit},
     {"a fixed count is kept", test_fixed_count},
+    {"cv of a sample", test_cv_is_of_a_sample},
     {"one sample has no spread", test_one_sample_is_no_cv},
     {"samples at a low clock are dropped", test_low_clock_is_dropped},
     {"disturbed samples can be taken back", test_take_back},
