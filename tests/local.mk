@@ -16,10 +16,13 @@ include %D%/sim/local.mk
 include %D%/gpu/local.mk
 
 # python3 of the PATH may be a script that looks for the real one at each start, which takes ten times as long: here
-# it is that one. (Where there is none, none.)
+# it is that one. (Where there is none, none.) What packages have run at each start (.pth) takes three times as long as the
+# rest of it, so it is not: packages are found without.
 %D%/bin/python3:
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && { real=`python3 -c 'import sys; print(sys.executable)' 2>/dev/null` && test -x "$$real" && \
-	  printf '#!/bin/sh\nexec "%s" "$$@"\n' "$$real" > $@.tmp && chmod +x $@.tmp && mv $@.tmp $@ || :; }
+	  packages=`python3 -c 'import site; print(":".join(site.getsitepackages()))'` && \
+	  printf '#!/bin/sh\nPYTHONPATH="$${PYTHONPATH:+$$PYTHONPATH:}%s" exec "%s" -S "$$@"\n' "$$packages" "$$real" > $@.tmp && \
+	  chmod +x $@.tmp && mv $@.tmp $@ || :; }
 check_DATA += %D%/bin/python3
 CLEANFILES += %D%/bin/python3
 
