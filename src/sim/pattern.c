@@ -4,6 +4,7 @@
 #include "sim/pattern.h"
 
 #include <stddef.h>
+#include <string.h>
 
 enum { LANES = 32, BANKS = 32, SECTOR_BYTES = 32 };
 
@@ -338,4 +339,31 @@ struct pattern_copy pattern_copy(const uint32_t to[32], const uint64_t from[32],
         c.again += different(e.pair, e.n) - sectors;
     }
     return c;
+}
+
+static bool copy_hit(const struct pattern_copy_way *w, const struct pattern_copy_way *now)
+{
+    return w->lanes == now->lanes && w->to_low == now->to_low && w->from_low == now->from_low &&
+           !memcmp(w->to, now->to, sizeof w->to) && !memcmp(w->from, now->from, sizeof w->from);
+}
+
+struct pattern_copy pattern_copy_again(struct pattern_copy_memo *memo, const uint32_t to[32],
+                                       const uint64_t from[32], uint32_t lanes)
+{
+    if (!lanes)
+        return (struct pattern_copy){.wavefronts = 0};
+    const int first = __builtin_ctz(lanes);
+    struct pattern_copy_way now = {
+        .lanes = lanes, .to_low = to[first] % 128, .from_low = (uint32_t)(from[first] % 128)};
+    for (int i = 0; i < LANES; i++) {
+        const uint64_t active = -(uint64_t)(lanes >> i & 1);
+        now.to[i] = (to[i] - to[first]) & (uint32_t)active;
+        now.from[i] = (from[i] - from[first]) & active;
+    }
+    for (uint32_t i = 0; i < memo->used; i++)
+        if (copy_hit(&memo->way[i], &now))
+            return memo->way[i].cost;
+    now.cost = pattern_copy(to, from, lanes);
+    memo->way[next_way(&memo->used, &memo->next)] = now;
+    return now.cost;
 }

@@ -209,4 +209,20 @@ struct pattern_copy {
 };
 struct pattern_copy pattern_copy(const uint32_t to[32], const uint64_t from[32], uint32_t lanes);
 
+/* Copies whose lanes lie as those of one before, seen from the first active lane of each side, and begin as far behind 128 bytes
+ * cost what that one did. Of one thread; all zeros is an empty one. */
+struct pattern_copy_memo {
+    uint32_t used, next;
+    struct pattern_copy_way {
+        uint32_t to[32];                  /* as `offset` of pattern_shared_way */
+        uint64_t from[32];                /* of pattern_global_way */
+        uint32_t lanes, to_low, from_low; /* low: of the first ones, modulo 128 */
+        struct pattern_copy cost;
+    } way[PATTERN_WAYS];
+};
+
+/* What pattern_copy() says. */
+struct pattern_copy pattern_copy_again(struct pattern_copy_memo *memo, const uint32_t to[32],
+                                       const uint64_t from[32], uint32_t lanes);
+
 #endif

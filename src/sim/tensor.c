@@ -295,21 +295,29 @@ static int at_once(const struct tensor_mma *op, const struct tensor_adder *adder
     return op->wmma && op->type[TENSOR_A] == TENSOR_TF32 ? 1 : adder->bytes / 16;
 }
 
-static void run_mma(const struct tensor_mma *op, const struct tensor_adder *adder,
-                    uint32_t *const d[], uint32_t *const a[], uint32_t *const b[],
-                    uint32_t *const c[])
+void tensor_mma_beside(const struct tensor_mma *op, const struct tensor_adder *adder, int count,
+                       uint32_t *const d[], uint32_t *const a[], uint32_t *const b[],
+                       uint32_t *const c[])
 {
     const struct tensor_block s = {
         .a = a,
         .b = b,
         .c = c,
         .d = d,
+        .count = count,
         .c_half = op->type[TENSOR_C] == TENSOR_F16,
         .d_half = op->type[TENSOR_D] == TENSOR_F16,
         .at_once = at_once(op, adder),
         .bits = adder ? adder->bits : 0,
     };
     op->block(&s);
+}
+
+static void run_mma(const struct tensor_mma *op, const struct tensor_adder *adder,
+                    uint32_t *const d[], uint32_t *const a[], uint32_t *const b[],
+                    uint32_t *const c[])
+{
+    tensor_mma_beside(op, adder, 1, d, a, b, c);
 }
 
 /* Two blocks. Their results wait until both have read: d may be anything's registers. */
@@ -322,20 +330,12 @@ static void run_wmma(const struct tensor_mma *op, const struct tensor_adder *add
     for (int r = 0; r < TENSOR_REGS_MAX; r++)
         to[r] = sum[r];
     const int c_regs = op->regs[TENSOR_C] / 2, d_regs = op->regs[TENSOR_D] / 2;
-    uint32_t *const *const left = op->m == 8 ? b : a, *const *const right = op->m == 8 ? a : b;
-    for (int half = 0; half < 2; half++) {
-        const struct tensor_block s = {
-            .a = left + (op->m == 16 ? 0 : 4 * half),
-            .b = right + (op->m == 16 ? 2 * half : 0),
-            .c = c + half * c_regs,
-            .d = to + half * d_regs,
-            .c_half = op->type[TENSOR_C] == TENSOR_F16,
-            .d_half = op->type[TENSOR_D] == TENSOR_F16,
-            .at_once = at_once(op, adder),
-            .bits = adder ? adder->bits : 0,
-        };
-        op->block(&s);
-    }
+    if (op->m == 16)
+        tensor_mma_beside(op, adder, 2, to, a, b, c);
+    else
+        for (int half = 0; half < 2; half++)
+            tensor_mma_beside(op, adder, 1, to + half * d_regs, (op->m == 8 ? b : a) + 4 * half,
+                              op->m == 8 ? a : b, c + half * c_regs);
     for (int r = 0; r < 2 * d_regs; r++)
         memcpy(d[r], sum[r], sizeof sum[r]);
 }

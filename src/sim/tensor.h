@@ -78,6 +78,12 @@ static inline void tensor_mma_run(const struct tensor_mma *op, const struct tens
     op->run(op, adder, d, a, b, c);
 }
 
+/* `count` m16n8 products of mma.sync in f32 or f16 that have A in common, B's beside each other, as those of wgmma are: registers of b,
+ * c and d one product's after another's. Registers of d may be those of c. */
+void tensor_mma_beside(const struct tensor_mma *op, const struct tensor_adder *adder, int count,
+                       uint32_t *const d[], uint32_t *const a[], uint32_t *const b[],
+                       uint32_t *const c[]);
+
 /* Which element of its matrix lane `lane` keeps in part `part` (0 the lowest bits) of register `reg`. */
 struct tensor_place {
     int row, col;

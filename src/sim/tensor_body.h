@@ -305,42 +305,30 @@ INLINE bool cut_product(enum tensor_kind kind, int regs, const struct tensor_blo
     return true;
 }
 
-/* `regs` of B, twice as many of A, with `parts` elements in each. Lane 4 column + i of B has elements of rows
- * parts i, parts i + 1: b[register][part][column & 1][i][column / 2]. */
-INLINE void product(enum tensor_kind kind, int regs, const struct tensor_block *s)
+/* A as products take it: register of the same k, half of the rows, part. */
+struct left {
+    float x[2][2][2][32] __attribute__((aligned(64)));
+};
+
+INLINE void widen_left(enum tensor_kind kind, int regs, const struct tensor_block *s, bool cut,
+                       struct left *a, struct cut_exponents *e)
 {
-    const bool quick = s->at_once && !s->c_half && !s->d_half;
-    if (s->at_once && !quick) {
-        tensor_cut_block(s, kind, regs);
-        return;
-    }
-    struct cut_exponents e;
     const int parts = kind == KIND_TF32 ? 1 : 2;
-    float a[2][2][2][32]
-        __attribute__((aligned(64))); /* register of the same k, half of the rows, part */
-    float b[2][2][2][16] __attribute__((aligned(64)));
+    for (int r = 0; r < regs; r++)
+        for (int h = 0; h < 2; h++) {
+            for (int part = 0; part < parts; part++)
+                widen(kind, s->a[2 * r + h], 32, part, a->x[r][h][part]);
+            if (cut)
+                exponents_a(kind, s->a[2 * r + h], e->a[r][h]);
+        }
+}
+
+/* Rounded to nearest, one after another. */
+INLINE void add_product(enum tensor_kind kind, int regs, const struct tensor_block *s,
+                        float (*a)[2][2][32], float (*b)[2][2][16])
+{
+    const int parts = kind == KIND_TF32 ? 1 : 2;
     const int step = 2 * 32; /* floats from one half of A's rows to the other */
-    for (int r = 0; r < regs; r++) {
-        uint32_t turned[2][16] __attribute__((aligned(64)));
-        turn(s->b[r], turned);
-        for (int part = 0; part < parts; part++) {
-            widen(kind, s->a[2 * r], 32, part, a[r][0][part]);
-            widen(kind, s->a[2 * r + 1], 32, part, a[r][1][part]);
-            widen(kind, turned[0], 16, part, b[r][part][0]);
-            widen(kind, turned[1], 16, part, b[r][part][1]);
-        }
-        if (quick) {
-            /* cppcheck-suppress uninitvar ; it is written there */
-            exponents_a(kind, s->a[2 * r], e.a[r][0]);
-            exponents_a(kind, s->a[2 * r + 1], e.a[r][1]);
-            exponents_b(kind, turned, e.b[r]);
-        }
-    }
-    if (quick) {
-        if (!cut_product(kind, regs, s, a, b, &e))
-            tensor_cut_block(s, kind, regs);
-        return;
-    }
     for (int lane = 0; lane < 32; lane += 2 * TENSOR_W) {
         vf acc[2][2][2];
         load_c(s, lane, acc);
@@ -374,10 +362,55 @@ INLINE void product(enum tensor_kind kind, int regs, const struct tensor_block *
     }
 }
 
+/* A block of `regs` of B, twice as many of A, with `parts` elements in each. Lane 4 column + i of B has elements of rows
+ * parts i, parts i + 1: b[register][part][column & 1][i][column / 2]. */
+INLINE void product(enum tensor_kind kind, int regs, const struct tensor_block *s, struct left *a,
+                    struct cut_exponents *e)
+{
+    const int parts = kind == KIND_TF32 ? 1 : 2;
+    float b[2][2][2][16] __attribute__((aligned(64)));
+    for (int r = 0; r < regs; r++) {
+        uint32_t turned[2][16] __attribute__((aligned(64)));
+        turn(s->b[r], turned);
+        for (int part = 0; part < parts; part++) {
+            widen(kind, turned[0], 16, part, b[r][part][0]);
+            widen(kind, turned[1], 16, part, b[r][part][1]);
+        }
+        if (s->at_once)
+            exponents_b(kind, turned, e->b[r]);
+    }
+    if (!s->at_once)
+        add_product(kind, regs, s, a->x, b);
+    else if (!cut_product(kind, regs, s, a->x, b, e))
+        tensor_cut_block(s, kind, regs);
+}
+
+INLINE void products(enum tensor_kind kind, int regs, const struct tensor_block *s)
+{
+    const bool exactly = s->at_once && (s->c_half || s->d_half);
+    struct left a;
+    struct cut_exponents e;
+    if (!exactly)
+        widen_left(kind, regs, s, s->at_once, &a, &e);
+    struct tensor_block beside;
+    const struct tensor_block *one = s;
+    for (int i = 0; i < s->count; i++) {
+        if (i > 0) {
+            beside = tensor_block_of(s, regs, i);
+            one = &beside;
+        }
+        if (exactly)
+            tensor_cut_block(one, kind, regs);
+        else
+            /* cppcheck-suppress uninitvar ; it is written there */
+            product(kind, regs, one, &a, &e);
+    }
+}
+
 #define PRODUCT(kind, regs)                                           \
     static void product_##kind##_##regs(const struct tensor_block *s) \
     {                                                                 \
-        product(kind, regs, s);                                       \
+        products(kind, regs, s);                                      \
     }
 PRODUCT(KIND_F16, 1)
 PRODUCT(KIND_F16, 2)

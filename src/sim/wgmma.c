@@ -15,16 +15,32 @@ struct wgmma_operand wgmma_operand(uint64_t d)
                                   .swizzle = swizzles[d >> 62]};
 }
 
-uint32_t wgmma_address(const struct wgmma_operand *o, bool rows_beside, uint32_t row, uint32_t k)
+/* Bytes behind the start, not yet swizzled; *apart: from one of the eight rows, or k, to the next. */
+static uint32_t behind_start(const struct wgmma_operand *o, bool rows_beside, uint32_t row,
+                             uint32_t k, uint32_t *apart)
 {
     const uint32_t beside = o->swizzle ? o->swizzle / 16 : 1; /* chunks of a pattern's row */
-    uint32_t at;
+    *apart = 16 * beside;
     if (!rows_beside)
-        at = row / 8 * o->stride + row % 8 * 16 * beside + k / 8 * (o->swizzle ? 16 : o->leading);
-    else if (o->swizzle)
-        at = row / 8 / beside * o->leading + row / 8 % beside * 16 + k / 8 * o->stride +
-             k % 8 * 16 * beside;
-    else
-        at = row / 8 * o->stride + k / 8 * o->leading + k % 8 * 16;
+        return row / 8 * o->stride + row % 8 * *apart + k / 8 * (o->swizzle ? 16 : o->leading);
+    if (o->swizzle)
+        return row / 8 / beside * o->leading + row / 8 % beside * 16 + k / 8 * o->stride +
+               k % 8 * *apart;
+    return row / 8 * o->stride + k / 8 * o->leading + k % 8 * *apart;
+}
+
+uint32_t wgmma_address(const struct wgmma_operand *o, bool rows_beside, uint32_t row, uint32_t k)
+{
+    uint32_t apart;
+    const uint32_t at = behind_start(o, rows_beside, row, k, &apart);
     return swizzled_address((o->start + at) & 0x3ffff, o->swizzle);
+}
+
+void wgmma_eight(const struct wgmma_operand *o, bool rows_beside, uint32_t row, uint32_t k,
+                 uint32_t at[8])
+{
+    uint32_t apart;
+    const uint32_t first = o->start + behind_start(o, rows_beside, row, k, &apart);
+    for (uint32_t i = 0; i < 8; i++)
+        at[i] = swizzled_address((first + i * apart) & 0x3ffff, o->swizzle);
 }

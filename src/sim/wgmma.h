@@ -30,5 +30,8 @@ struct wgmma_operand wgmma_operand(uint64_t descriptor);
 /* The address in shared memory of the 16 bytes with element (row, k) of an operand of 16-bit elements; of `rows_beside`
  * (what PTX calls transposed) eight rows of one k, else eight k of one row. `row` and `k` are then multiples of 8. */
 uint32_t wgmma_address(const struct wgmma_operand *o, bool rows_beside, uint32_t row, uint32_t k);
+/* Those of 8 x 8 elements, all multiples of 8: of the eight rows from `row` on at k, or of `rows_beside` of the eight k from `k` on. */
+void wgmma_eight(const struct wgmma_operand *o, bool rows_beside, uint32_t row, uint32_t k,
+                 uint32_t at[8]);
 
 #endif

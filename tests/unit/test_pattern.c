@@ -517,7 +517,36 @@ static void test_copies(void)
     CU_ASSERT_EQUAL(none.wavefronts + none.again + none.sectors, 0);
 }
 
+/* Rows of any pitch and start, few of them, so that most come again, some lanes without a copy. */
+static void test_copy_memo(void)
+{
+    struct pattern_copy_memo memo = {.used = 0};
+    uint32_t seed = 7, wrong = 0;
+    for (int n = 0; n < 4000; n++) {
+        uint32_t to[32], lanes = ALL;
+        uint64_t from[32];
+        seed = seed * 1664525 + 1013904223;
+        const uint32_t x = seed >> 8, pitch = 240 + x % 3 * 16, swizzle = x >> 2 & 1;
+        if (x >> 3 & 1)
+            lanes = x >> 4 & 1 ? 0xfffffff0 : 0x00ff00ff;
+        for (uint32_t i = 0; i < 32; i++) {
+            to[i] = (x >> 5 & 15) * 16 + i / 16 * pitch + (i % 16 ^ (swizzle * (x >> 5 & 7))) * 16;
+            from[i] = UINT64_C(0x700000000) + (x >> 9 & 15) * 16 + i / 16 * 1040 + i % 16 * 16;
+        }
+        const struct pattern_copy want = pattern_copy(to, from, lanes),
+                                  got = pattern_copy_again(&memo, to, from, lanes);
+        wrong += want.wavefronts != got.wavefronts || want.sectors != got.sectors ||
+                 want.again != got.again;
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+    CU_ASSERT_EQUAL(memo.used, PATTERN_WAYS);
+    const uint32_t to[32] = {0};
+    const uint64_t from[32] = {0};
+    CU_ASSERT_EQUAL(pattern_copy_again(&memo, to, from, 0).wavefronts, 0);
+}
+
 static const struct tap_test tests[] = {
+    {"a memo of copies says what a count says", test_copy_memo},
     {"copies into rows that are 16 bytes off cost more", test_copies},
     {"strides, broadcasts, atomics on one word", test_strides},
     {"8 and 16 bytes a lane", test_wide},

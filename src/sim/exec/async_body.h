@@ -56,9 +56,11 @@ INLINE void IN_SET(async_cost)(struct worker *t, const struct code *c, const u32
                                uint64_t sectors)
 {
     const struct pattern_copy cost =
-        pattern_copy((const uint32_t *)to, (const uint64_t *)from, good);
+        pattern_copy_again(&t->copies, (const uint32_t *)to, (const uint64_t *)from, good);
     const uint32_t stores =
-        pattern_copy((const uint32_t *)to, (const uint64_t *)from, m).wavefronts;
+        good == m ? cost.wavefronts
+                  : pattern_copy_again(&t->copies, (const uint32_t *)to, (const uint64_t *)from, m)
+                        .wavefronts;
     const uint64_t had = t->sum.smem_wavefronts - wavefronts;
     const uint64_t asked = t->sum.global_sectors - sectors;
     COUNT(t, c, smem_wavefronts, stores > had ? stores - had : 0);

@@ -55,19 +55,25 @@ static const uint8_t *chunk(const struct work *k, uint32_t at)
     return b->shared + here;
 }
 
-/* `matrices` of 8 x 8: rows 0, rows 8 ... of k 0, then of k 8, as ldmatrix has them. */
-static void load(const struct work *k, const struct wgmma_operand *o, bool beside, uint32_t row0,
-                 int rows8, uint32_t out[][32])
+/* 8 x 8 elements from (row, k) on, as ldmatrix has them. */
+static void load(const struct work *k, const struct wgmma_operand *o, bool beside, uint32_t row,
+                 uint32_t col, uint32_t out[32])
 {
-    for (int j = 0; j < 2 * rows8; j++) {
-        const uint32_t row = row0 + (uint32_t)(j % rows8) * 8, col = (uint32_t)(j / rows8) * 8;
-        const void *line[8];
-        uint32_t *const to[1] = {out[j]};
-        for (uint32_t i = 0; i < 8; i++)
-            line[i] =
-                chunk(k, wgmma_address(o, beside, beside ? row : row + i, beside ? col + i : col));
-        tensor_ldmatrix(1, beside, line, to);
-    }
+    const void *line[8];
+    uint32_t at[8], *const to[1] = {out};
+    wgmma_eight(o, beside, row, col, at);
+    for (int i = 0; i < 8; i++)
+        line[i] = chunk(k, at[i]);
+    tensor_ldmatrix(1, beside, line, to);
+}
+
+/* The warp's 16 rows of A: rows 0 and 8 of k 0, then of k 8. */
+static void load_left(const struct work *k, uint32_t a[4][32])
+{
+    const struct wgmma_operand from = wgmma_operand(k->f->descriptor[0]);
+    const uint32_t first = (uint32_t)(k->w->id % k->w->block->block_warps % 4) * 16;
+    for (uint32_t j = 0; j < 4; j++)
+        load(k, &from, k->x->a_beside, first + j % 2 * 8, j / 2 * 8, a[j]);
 }
 
 static void negate(uint32_t (*reg)[32], int n)
@@ -79,32 +85,30 @@ static void negate(uint32_t (*reg)[32], int n)
 
 static void do_product(const struct work *k)
 {
+    enum { BLOCKS = 32 }; /* of n 256 */
     const struct code_wgmma *x = k->x;
-    const struct wgmma_operand b = wgmma_operand(k->f->descriptor[1]);
-    const int per = x->mma.regs[TENSOR_D];
-    uint32_t a[4][32] __attribute__((aligned(64))), bits[2][32] __attribute__((aligned(64)));
-    uint32_t none[4][32] __attribute__((aligned(64)));
-    uint32_t *pa[4] = {a[0], a[1], a[2], a[3]}, *pb[2] = {bits[0], bits[1]};
-    memset(none, 0, sizeof none);
-    if (x->a_shared) {
-        const struct wgmma_operand from = wgmma_operand(k->f->descriptor[0]);
-        const int warp = k->w->id % k->w->block->block_warps;
-        load(k, &from, x->a_beside, (uint32_t)(warp % 4) * 16, 2, a);
-    } else
+    const struct wgmma_operand right = wgmma_operand(k->f->descriptor[1]);
+    const int blocks = x->n / 8, regs = blocks * x->mma.regs[TENSOR_D];
+    uint32_t a[4][32] __attribute__((aligned(64))), b[2 * BLOCKS][32] __attribute__((aligned(64)));
+    uint32_t zero[32] __attribute__((aligned(64))) = {0};
+    uint32_t *pa[4] = {a[0], a[1], a[2], a[3]}, *pb[2 * BLOCKS], *d[WGMMA_D_MAX], *c[WGMMA_D_MAX];
+    if (x->a_shared)
+        load_left(k, a);
+    else
         memcpy(a, k->f->a, sizeof a);
     if (x->a_negated)
         negate(a, 4);
-    for (int n = 0; n < x->n / 8; n++) {
-        uint32_t *d[4], *zero[4];
-        load(k, &b, x->b_beside, (uint32_t)n * 8, 1, bits);
-        if (x->b_negated)
-            negate(bits, 2);
-        for (int r = 0; r < per; r++) {
-            d[r] = slot(k->w, x->d[n * per + r]);
-            zero[r] = none[r];
-        }
-        tensor_mma_run(&x->mma, worker_of(k->w)->adder, d, pa, pb, k->f->add ? d : zero);
+    for (int i = 0; i < 2 * blocks; i++) {
+        load(k, &right, x->b_beside, (uint32_t)i / 2 * 8, (uint32_t)i % 2 * 8, b[i]);
+        pb[i] = b[i];
     }
+    if (x->b_negated)
+        negate(b, 2 * blocks);
+    for (int r = 0; r < regs; r++) {
+        d[r] = slot(k->w, x->d[r]);
+        c[r] = k->f->add ? d[r] : zero;
+    }
+    tensor_mma_beside(&x->mma, worker_of(k->w)->adder, blocks, d, pa, pb, c);
 }
 
 static void finish(struct warp *w, uint32_t n)

@@ -45,7 +45,8 @@ struct worker {
     size_t max_printf;
     char *constants; /* of 32 lanes */
     const uint8_t *params;
-    struct memo *memo;             /* by code */
+    struct memo *memo; /* by code */
+    struct pattern_copy_memo copies;
     struct tally *tally;           /* by code, of the block; without those that are in `runs` */
     struct tally *runs;            /* by code that a run of codes begins with, of the block */
     struct sim_counts *cost;       /* by instruction, of the block; executions and lanes stay 0 */
