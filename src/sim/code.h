@@ -249,6 +249,8 @@ struct sim_program {
     uint32_t nvariable;
     struct program_shared *shared;
     uint32_t nshared;
+    uint32_t *
+        within; /* by instruction: which of `shared` its address is to stay in, + 1; 0: not known */
     uint32_t *place_of; /* by register of `function`: its slot, or its mask; PLACE_NONE */
     uint32_t slots;     /* of a lane */
     uint32_t predicates;

@@ -64,6 +64,7 @@ libattnscope_a_SOURCES += \
 	%D%/lower/lower_hopper.c \
 	%D%/lower/lower_tensor.c \
 	%D%/lower/wgmma_uses.c %D%/lower/wgmma_uses.h \
+	%D%/lower/within.c %D%/lower/within.h \
 	%D%/lower/lower_warp.c \
 	%D%/lower/operands.c \
 	%D%/exec/access.c \

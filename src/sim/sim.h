@@ -299,6 +299,8 @@ const char *sim_space_name(enum sim_space s);
 #define SIM_FAULTS(X)                                                                           \
     X(BOUNDS_READ, "out_of_bounds_read", "reads outside of every allocation")                   \
     X(BOUNDS_WRITE, "out_of_bounds_write", "writes outside of every allocation")                \
+    X(ARRAY, "outside_array",                                                                   \
+      "an address in shared memory that leaves the array it is made of for another one")        \
     X(MISALIGNED, "misaligned", "an address that is no multiple of the access' bytes")          \
     X(UNWRITTEN, "never_written", "reads bytes that nobody wrote")                              \
     X(READ_ONLY, "read_only", "writes to parameters or constants")                              \

@@ -445,6 +445,62 @@ static void test_atomics_flush(void)
 }
 
 /* ---- Memory ---- */
+static struct trial run_arrays(const char *body)
+{
+    return run_with(".shared .align 4 .b8 _ZZ1kE2Ks[128];\n.shared .align 4 .b8 _ZZ1kE2Vs[128];\n"
+                    ".extern .shared .align 4 .b8 dyn[];\n",
+                    body, 32, 1, (struct sim_options){.hazards = true});
+}
+
+#define FILL                                                                                    \
+    "mov.u32 %r1, _ZZ1kE2Ks;\nmov.u32 %r2, _ZZ1kE2Vs;\nshl.b32 %r3, %t, 2;\nadd.u32 %r4, %r1, " \
+    "%r3;\nadd.u32 %r5, %r2, %r3;\nst.shared.u32 [%r4], 1;\nst.shared.u32 [%r5], 2;\n"          \
+    "bar.sync 0;\n"
+
+/* From one array into another: told where the address is of one array alone. */
+static void test_arrays(void)
+{
+    static const char *const leave[] = {
+        FILL "ld.shared.u32 %r6, [%r4+128];\n", /* all 32 lanes */
+        FILL "mad.lo.u32 %r7, %t, 4, %r1;\nadd.u32 %r7, %r7, 128;\nld.shared.u32 %r6, [%r7];\n",
+        FILL "cvt.u64.u32 %x2, %r4;\nadd.u64 %x1, %x2, 128;\n"
+             "ld.shared.u32 %r6, [%x1];\n",
+        FILL "sub.u32 %r7, %r5, 128;\nld.shared.u32 %r6, [%r7];\n",
+        FILL "mov.u32 %r7, %r4;\nmov.u32 %r8, 0;\nL: add.u32 %r7, %r7, 64;\nadd.u32 %r8, %r8, 1;\n"
+             "setp.lt.u32 %p1, %r8, 2;\n@%p1 bra L;\nld.shared.u32 %r6, [%r7];\n",
+    };
+    for (size_t i = 0; i < sizeof leave / sizeof *leave; i++) {
+        struct trial t = run_arrays(leave[i]);
+        const struct sim_fault *f = fault_of(&t, SIM_FAULT_ARRAY);
+        CU_ASSERT(t.st == ST_OK && f && f->count == 32 && f->lane == 0 && f->space == SIM_SHARED);
+        CU_ASSERT(f && strstr(f->text, i == 3 ? "of Vs, which has 128" : "of Ks, which has 128"));
+        CU_ASSERT_EQUAL(t.r.faults, 1);
+        end(&t);
+    }
+    static const char *const stay[] = {
+        FILL "ld.shared.u32 %r6, [%r4];\nld.shared.u32 %r6, [%r5];\n",
+        /* of either, as it turns out */
+        FILL "setp.lt.u32 %p1, %t, 8;\nselp.b32 %r7, %r4, %r5, %p1;\nld.shared.u32 %r6, [%r7];\n",
+        FILL "setp.lt.u32 %p1, %t, 8;\nmov.u32 %r7, %r4;\n@%p1 mov.u32 %r7, %r5;\n"
+             "ld.shared.u32 %r6, [%r7];\n",
+        /* the way from one to the other */
+        FILL "sub.u32 %r7, %r2, %r1;\nadd.u32 %r7, %r4, %r7;\nld.shared.u32 %r6, [%r7];\n",
+        /* kept in memory, masked, shuffled */
+        FILL "st.shared.u32 [%r4], %r5;\nld.shared.u32 %r7, [%r4];\nadd.u32 %r8, %r1, %r7;\n"
+             "sub.u32 %r8, %r8, %r1;\nld.shared.u32 %r6, [%r8];\n",
+        FILL "and.b32 %r7, %r5, -4;\nld.shared.u32 %r6, [%r7];\n",
+        FILL "shfl.sync.idx.b32 %r7, %r5, 3, 31, -1;\nld.shared.u32 %r6, [%r7];\n",
+        /* an index that was read is a number */
+        FILL "ld.global.u32 %r7, [%in+12];\nshl.b32 %r7, %r7, 2;\nadd.u32 %r7, %r1, %r7;\n"
+             "ld.shared.u32 %r6, [%r7];\n",
+    };
+    for (size_t i = 0; i < sizeof stay / sizeof *stay; i++) {
+        struct trial t = run_arrays(stay[i]);
+        CU_ASSERT(clean(&t));
+        end(&t);
+    }
+}
+
 static void test_faults(void)
 {
     struct trial t = run("ld.global.u32 %r1, [%i+1000];\nst.global.u32 [%o], %r1;\n", 32);
@@ -1132,6 +1188,7 @@ static const struct tap_test tests[] = {
     {"shuffles and votes", test_lanes},
     {"atomics", test_atomics},
     {"atomics flush subnormals in global memory", test_atomics_flush},
+    {"from one array of shared memory into another", test_arrays},
     {"faults of memory", test_faults},
     {"address spaces", test_spaces},
     {"halves of words", test_halves},

@@ -64,6 +64,13 @@ static const struct hazard_words table[] = {
      .mend = "Compare row and column with Sq, Sk and D before the access: the last tile is seldom "
              "full. In shared memory, the index with the size of the buffer, which plan lists.",
      .lesson = "hazards"},
+    {.kind = "outside_array",
+     .why =
+         "An address is that of one array in shared memory plus an index, and what lies there is "
+         "another array. Nothing stops it on a GPU: it reads, or destroys, what is the other's.",
+     .mend = "Compare the index with the length of the array that is named: a row or a stage too "
+             "many, or a pitch that is not the one the array was made with.",
+     .lesson = "hazards"},
     {.kind = "misaligned",
      .why = "An access of 4, 8 or 16 bytes must begin at a multiple of as many. A GPU ends the "
             "launch.",

@@ -2,6 +2,8 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "sim/exec/worker.h"
 
@@ -9,6 +11,33 @@ void access_unwritten(struct warp *w, const struct code *c, enum sim_space space
                       uint32_t size, int lane)
 {
     block_fault(w->block, w, c, lane, SIM_FAULT_UNWRITTEN, space, addr, size, 1, "%s", "");
+}
+
+/* "Ks" of "_ZZ3fa2E2Ks". */
+static const char *own_name(const char *symbol)
+{
+    for (const char *p = symbol; *p && !strncmp(symbol, "_Z", 2); p++) {
+        char *rest;
+        if (*p >= '1' && *p <= '9' && strtoul(p, &rest, 10) == strlen(rest))
+            return rest;
+    }
+    return symbol;
+}
+
+void access_within(struct warp *w, const struct code *c, uint32_t m, const uint32_t addr[32],
+                   uint32_t size)
+{
+    const struct sim_program *p = worker_of(w)->program;
+    const uint32_t of = p->within ? p->within[c->insn] : 0;
+    if (!of)
+        return;
+    const struct program_shared *v = &p->shared[of - 1];
+    const uint32_t from = v->at + w->rank * w->block->stride;
+    for (int i = 0; i < 32; i++)
+        if (m >> i & 1 && (size > v->bytes || addr[i] - from > v->bytes - size))
+            block_fault(w->block, w, c, i, SIM_FAULT_ARRAY, SIM_SHARED, addr[i], size, 1,
+                        "it is made of the address of %.80s, which has %" PRIu32 " bytes",
+                        own_name(v->name), v->bytes);
 }
 
 /* Reports a bad lane. False: it takes no part. */

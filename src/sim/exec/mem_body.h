@@ -62,6 +62,7 @@ static void IN_SET(watch)(struct warp *w, const struct code *c, const struct IN_
                                     .values = k->values};
     if (shared) {
         guest_uses(w, c, m, shared);
+        access_within(w, c, m, shared, k->size);
         hazard_shared(worker_of(w)->hazard, &a, shared);
     } else
         hazard_global(worker_of(w)->hazard, &a, global);

@@ -94,6 +94,10 @@ uint32_t access_shared_slow(struct warp *w, const struct code *c, const uint32_t
 uint32_t access_global_slow(struct warp *w, const struct code *c, const uint64_t addr[32],
                             uint32_t m, uint32_t size, uint32_t align, bool write, bool fetches,
                             uint8_t *p[32]);
+/* Reports lanes that leave the array that the access is for, by `within` of the program; they take part all the same. Addresses
+ * are of the cluster's memory. */
+void access_within(struct warp *w, const struct code *c, uint32_t m, const uint32_t addr[32],
+                   uint32_t size);
 void access_unwritten(struct warp *w, const struct code *c, enum sim_space space, uint64_t addr,
                       uint32_t size, int lane);
 

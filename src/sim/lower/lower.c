@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sim/lower/lower.h"
 #include "sim/lower/wgmma_uses.h"
+#include "sim/lower/within.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -283,6 +284,21 @@ static enum status lower_all(struct lower *l)
     return ST_OK;
 }
 
+/* Accesses by the variable that they are for. */
+static void find_within(struct lower *l)
+{
+    struct sim_program *p = l->p;
+    if (!p->nshared)
+        return;
+    const struct ptx_variable **of = within_new(l->f);
+    p->within = xcalloc(l->f->ninsns + 1u, sizeof *p->within);
+    for (uint32_t i = 0; i < l->f->ninsns; i++)
+        for (uint32_t k = 0; of[i] && k < p->nshared; k++)
+            if (p->shared[k].name == of[i]->name)
+                p->within[i] = k + 1;
+    free(of);
+}
+
 static enum status lower_function(struct lower *l)
 {
     struct sim_program *p = l->p;
@@ -302,6 +318,7 @@ static enum status lower_function(struct lower *l)
     copy_insns(l);
     st = place_variables(l);
     if (st == ST_OK) {
+        find_within(l);
         merge_memory(l);
         l->uses = wgmma_uses_new(l->f, l->flow);
         st = lower_all(l);
@@ -390,6 +407,7 @@ void sim_program_free(struct sim_program *p)
     free(p->targets);
     free(p->text);
     free(p->shared);
+    free(p->within);
     free(p->place_of);
     free(p->code);
     free(p->run);

@@ -24,6 +24,7 @@ KINDS = {
     "race": ("race",),
     "wait": ("missing_wait",),
     "out_of_bounds": ("out_of_bounds",),
+    "array": ("outside_array",),
     "never_written": ("never_written",),
     "misaligned": ("misaligned",),
     "divergent": ("divergent",),
