@@ -1,7 +1,7 @@
 /* fuzz_debug.c - a block that is held still, from the words of the debugger to what they show, and what a process that
  * nobody trusts may answer. An input is one of
  *
- *   words, cut by ; or lines    are read, asked of a block of row_full as a cage serves it, but in a thread, and shown
+ *   words, cut by ; or lines    are read, asked of a block of row_full as a cage serves it, but without one, and shown
  *   an object with look_view    asks for a look at a line of that kernel
  *   another object              is taken for the answer: a stop in every view, and what was seen of a line
  *
@@ -10,16 +10,12 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "fuzz.h"
 
-#include <fcntl.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "backend/compile/ptx.h"
 #include "backend/sim/debugged.h"
-#include "base/file.h"
 #include "base/json_text.h"
 #include "base/mem.h"
 #include "base/record.h"
@@ -178,11 +174,10 @@ const char *const fuzz_tokens[] = {
 
 /* ---- the kernel, and the block as a cage serves it ---- */
 
-enum { TOLD_FD = 3, ASKED_FD = 4 }; /* of backend/sim/cage.c */
-
 struct debugger {
-    int asks, answers; /* our ends */
-    pthread_t serves;
+    struct debugged side; /* what a cage serves */
+    struct sim_job job;
+    struct cage_board board;
     bool serving, held; /* held: as the words know it */
     json_t *stop;
     int count, broken;
@@ -198,14 +193,6 @@ static struct plan plan;
 static struct ptx ptx;
 static struct tensors tensors;
 static char *output;
-
-/* They must be nobody else's when the first file is opened. */
-__attribute__((constructor)) static void keep_descriptors(void)
-{
-    const int none = open("/dev/null", O_RDWR | O_CLOEXEC);
-    if (none < 0 || (none != TOLD_FD && dup2(none, TOLD_FD) < 0) || dup2(none, ASKED_FD) < 0)
-        abort();
-}
 
 static void need(bool good, const char *what)
 {
@@ -273,33 +260,18 @@ static struct sim_job a_job(void)
                             .seconds = 30};
 }
 
-static void *serve(void *none)
-{
-    struct cage_board board = {0};
-    struct sim_job job = a_job();
-    sim_debug_serve(&job, &board);
-    return none;
-}
-
 static void hold(void)
 {
-    int asks[2], answers[2];
-    need(pipe2(asks, O_CLOEXEC) == 0 && pipe2(answers, O_CLOEXEC) == 0, "no pipe");
-    need(dup2(asks[0], ASKED_FD) >= 0 && dup2(answers[1], TOLD_FD) >= 0, "no descriptor");
-    close(asks[0]);
-    close(answers[1]);
-    held = (struct debugger){
-        .asks = asks[1], .answers = answers[0], .serving = true, .held = true, .began = DEBUG_NONE};
-    need(pthread_create(&held.serves, NULL, serve, NULL) == 0, "no thread");
+    held = (struct debugger){.serving = true, .held = true, .began = DEBUG_NONE};
+    held.job = a_job();
+    sim_debug_open(&held.side, &held.job, &held.board);
 }
 
 static void let_go(void)
 {
     if (!held.serving)
         return;
-    close(held.asks);
-    pthread_join(held.serves, NULL);
-    close(held.answers);
+    sim_debug_close(&held.side);
     json_decref(held.stop);
     debug_clear(&held.began);
     held.serving = held.held = false;
@@ -308,21 +280,27 @@ static void let_go(void)
 
 /* ---- what the words call: the debugger without processes, see command/debug/debugger.h ---- */
 
-/* The answer as text; the caller frees it. */
-static char *converse(const char *ask)
+/* The answer. A cage sends it as text, which takes as long as all else: some do so, as far as what may be sent goes, and text
+ * that nobody trusts are the objects below. */
+static json_t *converse(const json_t *ask)
 {
-    uint64_t len = strlen(ask);
-    const bool said =
-        file_write_all(held.asks, &len, sizeof len) && file_write_all(held.asks, ask, len);
-    if (!said || file_read(held.answers, &len, sizeof len) != (ssize_t)sizeof len ||
-        len > DEBUG_ANSWER_MAX)
-        return NULL;
-    char *text = xmalloc(len + 1);
-    text[len] = 0;
-    if (file_read(held.answers, text, len) == (ssize_t)len)
-        return text;
-    free(text);
-    return NULL;
+    enum { AS_TEXT = 16 };
+    static unsigned asks;
+    json_t *answer = sim_debug_answer(&held.side, ask);
+    if (++asks % AS_TEXT)
+        return answer;
+    char *sent = json_dumps(ask, JSON_COMPACT);
+    json_t *read = sent ? json_loads(sent, 0, NULL) : NULL;
+    struct str text = {0};
+    sim_debug_text(answer, &text);
+    json_decref(answer);
+    answer = json_equal(read, (json_t *)(uintptr_t)ask)
+                 ? json_loadb(str_text(&text), text.len, 0, NULL)
+                 : NULL;
+    json_decref(read);
+    str_free(&text);
+    free(sent);
+    return answer;
 }
 
 static enum status take(json_t *answer, struct err *err)
@@ -349,16 +327,15 @@ enum status debugger_ask(struct debugger *d, const struct debug_ask *a, struct e
 {
     json_t *o = json_object();
     record_add_json(debug_fields, a, o);
-    char *ask = json_dumps(o, JSON_COMPACT), *text = converse(ask);
-    json_t *answer = text ? json_loads(text, 0, NULL) : NULL;
-    json_decref(o);
+    json_t *answer = converse(o);
     if (!json_is_object(answer)) {
-        d->broken = fuzz_broken("%.200s is answered by no object: %.200s", ask, text ? text : "");
+        char *ask = json_dumps(o, JSON_COMPACT);
+        d->broken = fuzz_broken("%.200s is answered by no object", ask ? ask : "?");
+        free(ask);
         json_decref(answer);
         answer = NULL;
     }
-    free(ask);
-    free(text);
+    json_decref(o);
     if (!answer)
         return err_set(err, ST_FAIL, "no answer");
     const enum status st = take(answer, err);

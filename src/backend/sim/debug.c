@@ -841,22 +841,18 @@ static enum status act(struct debugged *d, struct debug_ask *a, json_t **found, 
     }
 }
 
-static enum status read_ask(const struct str *text, struct debug_ask *a, struct err *err)
+void sim_debug_open(struct debugged *d, const struct sim_job *job, struct cage_board *board)
 {
-    json_t *o = json_loadb(str_text(text), text->len, 0, NULL);
-    *a = DEBUG_NONE;
-    const enum status st = json_is_object(o) ? record_read(debug_fields, a, o, "debug", err)
-                                             : err_set(err, ST_USAGE, "debug: no object");
-    json_decref(o);
-    return st;
+    *d = (struct debugged){.job = job, .board = board, .window = TRAIL_STEPS};
 }
 
-static void answer(struct debugged *d, const struct str *text, struct str *out)
+json_t *sim_debug_answer(struct debugged *d, const json_t *ask)
 {
     struct err err = ERR_INIT;
-    struct debug_ask a;
+    struct debug_ask a = DEBUG_NONE;
     json_t *found = NULL;
-    enum status st = read_ask(text, &a, &err);
+    enum status st = json_is_object(ask) ? record_read(debug_fields, &a, ask, "debug", &err)
+                                         : err_set(&err, ST_USAGE, "debug: no object");
     if (st == ST_OK)
         st = act(d, &a, &found, &err);
     json_t *o = d->step ? debug_stop_json(d) : json_object();
@@ -865,32 +861,46 @@ static void answer(struct debugged *d, const struct str *text, struct str *out)
     json_object_set_new(o, "status", json_integer((int)st));
     json_object_set_new(o, "error", st == ST_OK ? json_null() : json_string(err.text));
     json_object_set_new(o, "found", found ? found : json_null());
-    char *dumped = json_dumps(o, JSON_COMPACT | JSON_ENSURE_ASCII);
+    debug_clear(&a);
+    return o;
+}
+
+void sim_debug_text(const json_t *answer, struct str *out)
+{
+    char *dumped = json_dumps(answer, JSON_COMPACT | JSON_ENSURE_ASCII);
     if (dumped && strlen(dumped) <= DEBUG_ANSWER_MAX)
         str_add(out, dumped);
     else
         str_addf(out, "{\"status\": %d, \"error\": \"the answer is too long\"}", (int)ST_USAGE);
     free(dumped);
-    json_decref(o);
-    debug_clear(&a);
+}
+
+void sim_debug_close(struct debugged *d)
+{
+    while (d->nmarks)
+        drop_mark(d, d->nmarks - 1);
+    free(d->marks);
+    (void)drop_displays(d, 0, NULL);
+    drop_block(d);
+    omitted_clear(&d->omitted);
 }
 
 void sim_debug_serve(void *ctx, struct cage_board *board)
 {
-    struct debugged d = {.job = ctx, .board = board, .window = TRAIL_STEPS};
-    struct str ask = {0}, out = {0};
+    struct debugged d;
+    struct str text = {0}, out = {0};
     bool heard = true;
-    while (heard && cage_next(&ask)) {
+    sim_debug_open(&d, ctx, board);
+    while (heard && cage_next(&text)) {
+        json_t *ask = json_loadb(str_text(&text), text.len, 0, NULL),
+               *answer = sim_debug_answer(&d, ask);
         str_clear(&out);
-        answer(&d, &ask, &out);
+        sim_debug_text(answer, &out);
+        json_decref(ask);
+        json_decref(answer);
         heard = cage_tell(&out);
     }
-    while (d.nmarks)
-        drop_mark(&d, d.nmarks - 1);
-    free(d.marks);
-    (void)drop_displays(&d, 0, NULL);
-    drop_block(&d);
-    omitted_clear(&d.omitted);
-    str_free(&ask);
+    sim_debug_close(&d);
+    str_free(&text);
     str_free(&out);
 }

@@ -54,6 +54,14 @@ struct debugged {
     bool moved; /* `stop` is of this ask */
 };
 
+/* The same without a cage: nothing is held at first. `job` and `board` are borrowed until sim_debug_close(). */
+void sim_debug_open(struct debugged *d, const struct sim_job *job, struct cage_board *board);
+void sim_debug_close(struct debugged *d);
+/* What is answered to an ask, a new reference; of what is no object a refusal. */
+json_t *sim_debug_answer(struct debugged *d, const json_t *ask);
+/* Appends what goes out of the cage of it: its text, or that it is too long. */
+void sim_debug_text(const json_t *answer, struct str *out);
+
 /* A value by its name. */
 struct debug_value {
     struct sim_value at;
