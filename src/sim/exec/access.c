@@ -62,10 +62,12 @@ uint32_t access_shared_slow(struct warp *w, const struct code *c, const uint32_t
 {
     const uint32_t bytes = w->block->shared_bytes;
     uint32_t good = 0;
-    for (int i = 0; i < 32; i++)
-        if (m >> i & 1 && lane_is_well(w, c, i, SIM_SHARED, addr[i], size, align,
-                                       size <= bytes && addr[i] <= bytes - size, write))
+    for (uint32_t left = m; left; left &= left - 1) {
+        const int i = __builtin_ctz(left);
+        if (lane_is_well(w, c, i, SIM_SHARED, addr[i], size, align,
+                         size <= bytes && addr[i] <= bytes - size, write))
             good |= 1u << i;
+    }
     return good;
 }
 

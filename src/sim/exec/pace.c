@@ -260,9 +260,14 @@ static void forget(struct pace_warp *x)
 static double cycles_of(const struct pace *p, const struct pace_warp *x)
 {
     double cycles = (double)(x->shared * QUARTERS);
-    for (int k = 0; k < SIM_PIPE_COUNT; k++)
-        for (int i = 0; i < SIM_PIPE_COUNT; i++)
-            cycles += takes[k] * (double)x->pipe[i] * p->machine[i][k];
+    int used[SIM_PIPE_COUNT], n = 0;
+    for (int i = 0; i < SIM_PIPE_COUNT; i++)
+        if (x->pipe[i])
+            used[n++] = i;
+    for (int k = 0; k < SIM_PIPE_COUNT;
+         k++) /* in this order, whoever is left out: sums keep their bits */
+        for (int j = 0; j < n; j++)
+            cycles += takes[k] * (double)x->pipe[used[j]] * p->machine[used[j]][k];
     return cycles;
 }
 

@@ -314,10 +314,8 @@ static void mb_arrive(struct warp *w, const struct code *c, int lane, uint32_t a
 
 static bool mb_is_well(struct warp *w, const struct code *c, int lane, uint32_t addr, bool init)
 {
-    const uint32_t one[32] = {[0] = addr};
-    uint32_t a[32];
-    for (int i = 0; i < 32; i++)
-        a[i] = one[0];
+    uint32_t a[32] = {0}; /* only that of the lane is looked at */
+    a[lane] = addr;
     if (!access_shared_slow(w, c, a, 1u << lane, 8, 8, init))
         return false;
     if (init || written_all(w->block->shared_written, addr, 8))
