@@ -236,6 +236,8 @@ const struct cmd_entry cmd_sanitize = {
         "apart (__shared__ T Ks[..]) and the address is that of one plus numbers. Parts of one\n"
         "array are not told apart (members of a struct, what is carved out of extern __shared__):\n"
         "PTX has one symbol for all of it and keeps no bounds within. What nobody wrote is told.\n"
+        "What a small shape does not do is not seen: an index of 32 bits that overflows where a\n"
+        "tensor has 2^31 elements is found at such a shape alone. Keep offsets in int64_t.\n"
         "\n"
         "Without a size the shape is small and ragged (S=200 H=2), so that tiles have ends. Exit\n"
         "status 1 on a hazard or a wrong output, 0 without. It needs no GPU; a kernel that did "
