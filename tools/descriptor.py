@@ -59,6 +59,7 @@ class Kernel:
     requires: str = "1"
     arch: str = ""  # "90a": compiled for that, and for sm_90 alone
     params: list = field(default_factory=list)
+    later: list = field(default_factory=list)  # names of those that no text has at their defaults
     passes: list = field(default_factory=list)
     workspaces: list = field(default_factory=list)  # (name, expr, "zero", "once" or "": when it is cleared)
 
@@ -75,7 +76,7 @@ class Kernel:
     def params_text(self, values):
         """As the params column of ptxas.tsv and the file names of the tests have it."""
         shown = [f"{p.name}={p.words[values[p.name]] if p.words else values[p.name]}"
-                 for p in self.params]
+                 for p in self.params if p.name not in self.later or values[p.name] != p.default]
         return " ".join(shown) or "-"
 
 
@@ -158,6 +159,8 @@ def parse(path):
             k.requires = text
         elif tag == "param":
             k.params.append(_param(text))
+        elif tag == "later":
+            k.later = text.split()
         elif tag == "pass":
             k.passes.append(Pass(f"{k.name}_{text.split()[0]}", text.split()[0]))
         elif tag == "threads":

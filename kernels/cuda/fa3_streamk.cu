@@ -15,23 +15,30 @@
  * @arch      90a
  * @requires  sm == 90 && D <= 256 && D % 8 == 0 && BR % 64 == 0 && BC % 16 == 0
  *            && (BR < 192 || D <= 64 && BC <= 128)
+ *            && (QREG == 0 || D <= 192 && BC <= 144 && (BR < 192 || BC <= 112)) && (BORDER < 2 || D <= 192)
  * @param     BR (D<=64?192:128) [128..192] query rows per tile, 64 a warpgroup
  * @param     BC 128 [64..176]       key rows per tile; beyond D=128 at most 80
  * @param     STAGES (D<=64?3:2) [2..4]     tiles of K, and of V, in shared memory
  * @param     BLOCKS 132 [1..1024]   blocks: the multiprocessors of the GPU
+ * @param     QREG 0 [0..1]          1: a warpgroup has its queries in registers
+ * @param     BORDER 0 [0..2]        outputs are stored behind the next tile's first softmax; 1: while its
+ *                                   scores are computed; 2: then, and by the copy engine
+ * @later     QREG BORDER
  * @threads   BR*2+128
  * @grid      min(BLOCKS,ceil(Sq/BR)*H*B*max(1,floor(ceil(Sk/min(BC,192-112*(D>128)))/8)))
  * @tma       Q box=BR,D swizzle=128                           copies of the Q tile
  * @tma       K box=min(BC,192-112*(D>128)),D swizzle=128      and of K and V tiles
  * @tma       V box=min(BC,192-112*(D>128)),D swizzle=128
- * @smem      dynamic Qs (1+(D<=128))*BR*ceil(D/64)*128
+ * @smem      dynamic Qs (1+(D<=128&&QREG==0))*BR*ceil(D/64)*128
  *            align=1024 pitch=64 rows=BR swizzle=16  Q tiles, in slices of 64 columns
  * @smem      dynamic Ks STAGES*min(BC,192-112*(D>128))*ceil(D/64)*128
  *            align=1024 pitch=64 rows=min(BC,192-112*(D>128)) swizzle=16  K tiles
  * @smem      dynamic Vs STAGES*min(BC,192-112*(D>128))*ceil(D/64)*128
  *            align=1024 pitch=64 rows=min(BC,192-112*(D>128)) swizzle=16  V tiles
- * @smem      dynamic barriers 8*(2*(1+(D<=128))+4*STAGES)+24*(1+(D<=128))+56 type=u64  who waits for what,
- *            and which tiles are on
+ * @smem      dynamic Os (BORDER==2)*BR*(ceil(D/64)*128+16) pitch=ceil(D/64)*64+8
+ *            outputs on their way, with BORDER=2
+ * @smem      dynamic barriers 8*(2*(1+(D<=128&&QREG==0))+4*STAGES)+24*(1+(D<=128&&QREG==0))+56 type=u64
+ *            who waits for what, and which tiles are on
  * @workspace pieces BLOCKS*(BR/64)*128*(ceil(D/64)*32+4)*4  a block's piece that another block ends: outputs
  *            as they lie in registers, not yet divided, maxima and sums
  * @workspace left   BLOCKS*(BR/64)*4 once  it is there
@@ -42,7 +49,9 @@
 #include "hopper.cuh"
 
 constexpr int BR = P_BR, BC = ATTN_D > 128 && P_BC > 80 ? 80 : P_BC, STAGES = P_STAGES;
-constexpr int Q_STAGES = 1 + (ATTN_D <= 128);
+constexpr bool Q_REGISTERS = P_QREG; // so a Q tile's place is free as soon as it is read
+constexpr bool OUTPUTS_FIRST = P_BORDER > 0, BY_COPIES = P_BORDER == 2;
+constexpr int Q_STAGES = 1 + (ATTN_D <= 128 && !Q_REGISTERS);
 constexpr long long L2_BYTES = 32 << 20; // of K and V that stay in the cache
 constexpr int CONSUMERS = BR / 64;       // warpgroups that multiply
 constexpr int FEWEST = 8;                // key tiles of a piece
@@ -242,6 +251,56 @@ FIRST_FROM_REGISTERS(128, N7, C7, "%64,%65,%66,%67", "%68", "%69")
 FIRST_FROM_REGISTERS(192, N11, C11, "%96,%97,%98,%99", "%100", "%101")
 FIRST_FROM_REGISTERS(256, N15, C15, "%128,%129,%130,%131", "%132", "%133")
 
+// S = Q K^T, or += with `add`, 16 columns of Q in registers: as multiply_shared().
+#define QUERIES_FROM_REGISTERS(N, NUMBERS, PLACES, a_, b_, add_)                        \
+    __device__ inline void multiply_queries(float(&c)[N / 2], const unsigned *a,        \
+                                            unsigned long long b, int add)              \
+    {                                                                                   \
+        asm volatile("{ .reg .pred p; setp.ne.b32 p, " add_                             \
+                     ", 0;\n" WGMMA(N) "{" NUMBERS "}, {" a_ "}, " b_ ", p, 1, 1, 0; }" \
+                     : PLACES                                                           \
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));   \
+    }
+QUERIES_FROM_REGISTERS(64, N3, C3, "%32,%33,%34,%35", "%36", "%37")
+QUERIES_FROM_REGISTERS(80, N4, C4, "%40,%41,%42,%43", "%44", "%45")
+QUERIES_FROM_REGISTERS(96, N5, C5, "%48,%49,%50,%51", "%52", "%53")
+QUERIES_FROM_REGISTERS(112, N6, C6, "%56,%57,%58,%59", "%60", "%61")
+QUERIES_FROM_REGISTERS(128, N7, C7, "%64,%65,%66,%67", "%68", "%69")
+QUERIES_FROM_REGISTERS(144, N8, C8, "%72,%73,%74,%75", "%76", "%77")
+QUERIES_FROM_REGISTERS(160, N9, C9, "%80,%81,%82,%83", "%84", "%85")
+QUERIES_FROM_REGISTERS(176, N10, C10, "%88,%89,%90,%91", "%92", "%93")
+
+// A warpgroup's 64 rows of a Q tile as left sides: 16 columns after another, a lane's four words of each.
+constexpr int Q_STEPS = ATTN_D / 16;
+__device__ inline void read_queries(unsigned (&q)[Q_STEPS][4], unsigned q_rows)
+{
+    const int row = threadIdx.x % 128 / 32 * 16 + threadIdx.x % 16, half = threadIdx.x % 32 / 16;
+#pragma unroll
+    for (int d = 0; d < Q_STEPS; d++) // chunks are exchanged within a row, hopper.cuh says how
+        load_matrices(q[d], q_rows + d / 4 * BR * SLICE_BYTES + row * SLICE_BYTES +
+                                ((d % 4 * 2 + half) ^ row % 8) * 16);
+}
+// The queries of a tile that is here, when no product reads those before any more; its place is free then.
+__device__ inline void take_queries(unsigned (&q)[Q_STEPS][4], unsigned q_rows, MemoryBarrier *free)
+{
+    if (!Q_REGISTERS)
+        return;
+    read_queries(q, q_rows);
+    __syncwarp(); // all lanes have theirs
+    if (threadIdx.x % 32 == 0)
+        arrive(free);
+}
+__device__ inline void ask_scores(float (&s)[BC / 2], const unsigned (&q)[Q_STEPS][4],
+                                  unsigned q_rows, unsigned k_tile)
+{
+    if (!Q_REGISTERS)
+        return start_scores<BR, BC>(s, q_rows, k_tile);
+    const unsigned long long k = operand(k_tile, BC);
+#pragma unroll
+    for (int d = 0; d < Q_STEPS; d++)
+        multiply_queries(s, q[d], k + (d / 4 * BC * SLICE_BYTES + d % 4 * 32) / 16, d > 0);
+}
+
 // O = P V, or += with `add`.
 __device__ inline void start_outputs(float (&o)[COLUMNS / 2], const unsigned (&p)[BC / 4],
                                      unsigned v_tile, bool add)
@@ -338,6 +397,55 @@ __device__ inline void add_pieces(const AttnArgs &a, float (&o)[COLUMNS / 2], So
     }
 }
 
+// ---- Outputs by the copy engine -----------------------------------------------------------------
+
+// A warp's 16 rows lie in a part of shared memory that is its own, each 16 bytes further than it is long, so that
+// eight of them begin in different banks. A lane sends a row.
+constexpr int SENT_ROW = TILE_ROW + 16;
+
+// Nothing of this thread's is still read.
+__device__ inline void await_sent()
+{
+    asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+}
+// As store(), by copies that go on behind this. Whole warps come here; whoever sent last time waits until that is out.
+__device__ inline void send(const AttnArgs &a, const float (&o)[COLUMNS / 2], RowEnds ends, Tile t,
+                            int warpgroup)
+{
+#if ATTN_PARTS_F32
+    store(a, o, ends, t, warpgroup);
+#else
+    const int lane = thread_now() % 32, warp = thread_now() % 128 / 32;
+    const unsigned rows = shared_address(smem + SMEM_Os) + (warpgroup * 4 + warp) * 16 * SENT_ROW;
+    const unsigned place = rows + lane % 16 * SENT_ROW + lane / 16 * 16;
+    await_sent();
+    __syncwarp();
+#pragma unroll
+    for (int n = 0; n < COLUMNS / 8; n += 2) {
+        unsigned w[4]; // rows and rows + 8 of two times 8 columns: four matrices
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            w[j] = pack(o[(n + j / 2) * 4 + j % 2 * 2] * ends.inverse[j % 2],
+                        o[(n + j / 2) * 4 + j % 2 * 2 + 1] * ends.inverse[j % 2]);
+        asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
+                         place + n * 16),
+                     "r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3])
+                     : "memory");
+    }
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); // the copy engine sees them
+    __syncwarp();
+    const int row = t.q0 + warpgroup * 64 + warp * 16 + lane;
+    elem *out = a.o + t.batch * a.o_stride[0] + t.head * a.o_stride[1] + row * a.o_stride[2];
+    // A predicate, as in store_if().
+    asm volatile("{ .reg .pred yes; setp.ne.s32 yes, %3, 0;\n"
+                 "@yes cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;\n"
+                 "cp.async.bulk.commit_group; }" ::"l"(out),
+                 "r"(rows + lane * SENT_ROW), "r"(a.D * (int)sizeof(elem)),
+                 "r"((int)(lane < 16 && row < a.Sq))
+                 : "memory");
+#endif
+}
+
 extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
     fa3_streamk(const __grid_constant__ AttnArgs a, const __grid_constant__ TensorMap q_map,
                 const __grid_constant__ TensorMap k_map, const __grid_constant__ TensorMap v_map)
@@ -431,14 +539,16 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
             return;
         int n = own_tiles(a, t, warpgroup);
         // The first scores of all have nothing to run beside.
+        unsigned q[Q_STEPS][4]; // with Q_REGISTERS
+        take_queries(q, q_rows, &sh.q_free[0]);
         await(&sh.k_here[0], 0);
         begin_products();
-        start_scores<BR, BC>(s, q_rows, Ks);
+        ask_scores(s, q, q_rows, Ks);
         commit_products();
         await_products<0>(s);
         if (threadIdx.x % 32 == 0) {
             arrive(&sh.k_free[0]);
-            if (n == 1)
+            if (n == 1 && !Q_REGISTERS)
                 arrive(&sh.q_free[0]);
         }
         if ((t.first + 1) * BC > visible_keys(a, t.q0 + warpgroup * 64))
@@ -454,8 +564,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
             const unsigned before = use % STAGES, stage = next_use % STAGES; // of V, of K
             await(&sh.k_here[stage], next_use / STAGES % 2);
             begin_products();
-            start_scores<BR, BC>(s, q_rows + q_use % Q_STAGES * BR * TILE_ROW,
-                                 Ks + stage * BC * TILE_ROW);
+            ask_scores(s, q, q_rows + q_use % Q_STAGES * BR * TILE_ROW, Ks + stage * BC * TILE_ROW);
             commit_products();
             await(&sh.v_here[before], use / STAGES % 2);
             begin_products();
@@ -473,7 +582,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
             await_products<1>(s);
             if (threadIdx.x % 32 == 0) {
                 arrive(&sh.k_free[stage]);
-                if (j == n - 1)
+                if (j == n - 1 && !Q_REGISTERS)
                     arrive(&sh.q_free[q_use % Q_STAGES]);
             }
             if ((t.first + j + 1) * BC > visible_keys(a, t.q0 + warpgroup * 64))
@@ -498,6 +607,49 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
                 of = t;
             }
         };
+        // The step across a border with OUTPUTS_FIRST: the product goes before the scores, and outputs leave beside
+        // these, not behind the softmax.
+        auto cross = [&](unsigned next_use, bool add) {
+            const unsigned before = use % STAGES, stage = next_use % STAGES;
+            await(&sh.v_here[before], use / STAGES % 2);
+            begin_products();
+            start_outputs(o, p, Vs + before * BC * TILE_ROW, add);
+            commit_products();
+            take_queries(q, q_rows, &sh.q_free[0]);
+            await(&sh.k_here[stage], next_use / STAGES % 2);
+            begin_products();
+            ask_scores(s, q, q_rows + q_use % Q_STAGES * BR * TILE_ROW, Ks + stage * BC * TILE_ROW);
+            commit_products();
+
+            RowEnds ends = {};
+            if (of.kind == LEFT)
+                leave_rows(a, rows);
+            else
+                ends = end(a, rows, of, warpgroup);
+            rows = SoftmaxRows();
+            await_products<1>(o);
+            if (threadIdx.x % 32 == 0)
+                arrive(&sh.v_free[before]);
+            if (of.kind == LEFT)
+                leave_outputs(a, o);
+            else if (BY_COPIES)
+                send(a, o, ends, of, warpgroup);
+            else
+                store(a, o, ends, of, warpgroup);
+            of = t;
+
+            await_products<0>(s);
+            if (threadIdx.x % 32 == 0) {
+                arrive(&sh.k_free[stage]);
+                if (n == 1 && !Q_REGISTERS)
+                    arrive(&sh.q_free[q_use % Q_STAGES]);
+            }
+            if ((t.first + 1) * BC > visible_keys(a, t.q0 + warpgroup * 64))
+                mask_scores(s, a, row_of_lane(t.q0, warpgroup), t.first * BC);
+            rows.update(s, scale_log2e);
+            use = next_use;
+            pack_scores(p, s);
+        };
         for (;;) {
             for (int j = 1; j < n; j++)
                 step(j, use + 1, false, j > 1);
@@ -518,13 +670,20 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
                 break;
             const bool add = n > 1;
             n = own_tiles(a, t, warpgroup);
-            step(0, next_use, true, add);
+            if (OUTPUTS_FIRST) {
+                cross(next_use, add);
+            } else {
+                take_queries(q, q_rows, &sh.q_free[0]);
+                step(0, next_use, true, add);
+            }
         }
         await(&sh.v_here[use % STAGES], use / STAGES % 2);
         begin_products();
         start_outputs(o, p, Vs + use % STAGES * BC * TILE_ROW, n > 1);
         commit_products();
         await_products<0>(o);
+        if (BY_COPIES)
+            await_sent();      // shared memory is not given back before
         if (of.kind == LEFT) { // a launch of few tiles
             leave_rows(a, rows);
             leave_outputs(a, o);
@@ -549,6 +708,18 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
  *   matrix product 8192^3 at 735 TFLOP/s beside it): D=128 S=4096 824 (862; 0.907 of the product's
  *   TFLOP/s for 0.868), S=16384 3199 (3345; 0.948), S=512 129 (136); D=64 S=4096 551 (565), D=256
  *   1483 (1498). Of S=4096, 2.3 of 4.4 per cent are the loop. B=1 H=12 S=2048: 44.5 (58.8).
+ * Parameters that a GPU has not judged yet (tests/gpu/variants), the outputs are the same bits:
+ * QREG=1: a warpgroup reads its 64 queries once, D/16 ldmatrix a warp, and Q K^T has its left side
+ *   from registers, 32 a thread at D=128. A key tile then reads 64 KB of shared memory a warpgroup,
+ *   not 80; the loop has 10 instructions of 659 fewer; and a Q tile's place is free as soon as it is
+ *   read, so one is enough and 32 KB fall free. A draft of it had 1.7 per cent at S=4096, 0.906 of
+ *   the product. Beyond D=192 registers do not suffice, nor with three warpgroups and BC > 112.
+ * BORDER=1: across a border P V goes before the next tile's scores, and outputs are divided and
+ *   stored while those are computed: 512 clocks at least at D=128, in which this warpgroup waits. By
+ *   default they are stored behind the softmax, when it has no product under way. The price: beside
+ *   that one softmax it has none. Expected: 300 to 500 of 1830 clocks, 0.4 to 0.6 per cent at S=4096,
+ *   3 at S=512. BORDER=2: through shared memory and out by the copy engine, a row at a time; 32
+ *   exchanges and 8 stores a lane become 8 stmatrix, 140 instructions of 1200 a border.
  * Limits: with a mask tiles are dealt as by fa3_persistent. A piece has 8 key tiles at least, and
  *   where a cut would save fewer than 4, nothing is cut. Who ends it half way must clear the words.
  *   Otherwise as fa3_persistent.

@@ -635,6 +635,24 @@ static enum status read_dtypes(struct parser *p, struct slice rest)
                         : desc_fail(&p->t, rest, "@dtypes needs at least one of f16 bf16 f32");
 }
 
+static enum status read_later(struct parser *p, struct slice rest)
+{
+    struct slice word;
+    while (slice_take_word(&p->t, &rest, &word)) {
+        char *name = slice_text(&p->t, word);
+        const int i = desc_param_index(p->d, name);
+        free(name);
+        if (i < 0)
+            return desc_fail(&p->t, word, "@later names parameters that stand above it");
+        if (p->d->by_shape[i])
+            return desc_fail(
+                &p->t, word,
+                "@later: a default that follows the shape was not one for all rows before");
+        p->d->later |= 1u << i;
+    }
+    return p->d->later ? ST_OK : desc_fail(&p->t, rest, "@later needs the name of a parameter");
+}
+
 static enum status read_requires(struct parser *p, struct slice rest)
 {
     p->checks.requires_ = rest;
@@ -754,6 +772,7 @@ static const struct tag {
     {"requires",  read_requires,  TAG_ONCE},
     {"pages",     read_pages,     TAG_ONCE},
     {"param",     read_param,     TAG_MANY},
+    {"later",     read_later,     TAG_ONCE},
     {"threads",   read_threads,   TAG_MANY | TAG_GPU},
     {"grid",      read_grid,      TAG_MANY},
     {"smem",      read_smem,      TAG_MANY | TAG_GPU},

@@ -210,7 +210,8 @@ void desc_params_format(const struct kernel_desc *d, const struct param_values *
 {
     struct str s = {0};
     for (const struct field *f = d->params; f->name; f++) {
-        if (only_changed && !desc_param_changed(d, v, (int)(f - d->params), NULL))
+        const int i = (int)(f - d->params);
+        if ((only_changed || d->later >> i & 1) && !desc_param_changed(d, v, i, NULL))
             continue;
         str_addf(&s, "%s%s=", s.len ? " " : "", f->name);
         field_get(f, v, &s);

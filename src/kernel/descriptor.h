@@ -116,6 +116,7 @@ struct kernel_desc {
      * a table of struct param_values, as the keys of the shape are one of struct shape. */
     struct field *params; /* nparams, at most DESC_PARAMS_MAX, and the end of a table */
     int nparams;
+    unsigned later;               /* bit i: parameter i came when there were rows already, @later */
     struct param_values defaults; /* for the default shape */
     struct expr
         *by_shape[DESC_PARAMS_MAX]; /* a default that follows D and T, (D<=64?192:128), or NULL */
@@ -196,7 +197,8 @@ enum status desc_param_try(const struct kernel_desc *d, struct param_values *v, 
                            const char *text, struct err *err);
 /* One arrow key's worth of parameter i. False, and nothing changes: the range ends. */
 bool desc_param_step(const struct kernel_desc *d, struct param_values *v, int i, int dir);
-/* "BR=32 MAP=duplicate"; only_changed leaves out defaults: desc_param_changed() of no shape. */
+/* "BR=32 MAP=duplicate"; only_changed leaves out defaults: desc_param_changed() of no shape. So do parameters of @later always:
+ * a row that was measured before they came is of the same text. */
 void desc_params_format(const struct kernel_desc *d, const struct param_values *v,
                         bool only_changed, char *buf, size_t size);
 

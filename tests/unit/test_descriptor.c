@@ -177,6 +177,26 @@ static void test_default_by_shape(void)
     desc_free(d);
 }
 
+/* A row that was measured before a parameter came is of the same text as one of today at its default. */
+static void test_later(void)
+{
+    static const char text[] =
+        "/* k.cu\n * @name k\n * @title t\n * @dtypes f16\n"
+        " * @param BR 64 rows\n * @param NEW 0 [0..2] it came\n * @later NEW\n"
+        " * @threads BR\n * @grid 1\n */\n";
+    struct kernel_desc *d;
+    struct err err = ERR_INIT;
+    CU_ASSERT_EQUAL_FATAL(desc_parse("k.cu", text, strlen(text), &d, &err), ST_OK);
+    struct param_values v = d->defaults;
+    char buf[100];
+    desc_params_format(d, &v, false, buf, sizeof buf);
+    CU_ASSERT_STRING_EQUAL(buf, "BR=64");
+    CU_ASSERT_EQUAL(desc_param_set(d, &v, "NEW", "2", &err), ST_OK);
+    desc_params_format(d, &v, false, buf, sizeof buf);
+    CU_ASSERT_STRING_EQUAL(buf, "BR=64 NEW=2");
+    desc_free(d);
+}
+
 static void test_param_errors(void)
 {
     static const struct {
@@ -274,6 +294,8 @@ static void test_messages(void)
         {"@param B 3 doc", "B", "letter of the shape"},
         {"@param S 3 doc", "S", "letter of the shape"},
         {"@param BR 3 doc", "BR", "twice"},
+        {"@later BRR", "BRR", "stand above"},
+        {"@later", "", "needs the name"},
         {"@param BC", "BC", "needs a default"},
         {"@param BC 3 [4..5] doc", "3", "outside 4..5"},
         {"@param BC 3 [5..4] doc", "[5..4]", "@param BC"},
@@ -654,6 +676,7 @@ static const struct tap_test tests[] = {
     {"launches and their buffers", test_launches},
     {"parameters", test_params},
     {"a default that follows the shape", test_default_by_shape},
+    {"a parameter that came later", test_later},
     {"bad parameter values change nothing", test_param_errors},
     {"line comments, byte order mark, CRLF, wrapped tags", test_ways_of_writing},
     {"CPU kernels need no launch", test_cpu_kernels_need_no_launch},
