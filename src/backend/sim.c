@@ -419,10 +419,9 @@ static enum status run_job(struct backend *b, struct slot *s, struct sim_job *j,
             err_prefix(err, "%s", s->desc->name);
         str_free(&text);
     }
-    if (st == ST_OK && !out->intact) {
-        st = err_set(err, ST_NO, "%s: it overwrote its inputs, Q, K or V", s->desc->name);
-        s->lost = true;
-    }
+    s->done = st == ST_OK;
+    if (s->done && !out->intact)
+        st = err_caught(err, "%s: it overwrote its inputs, Q, K or V", s->desc->name);
     return st == ST_FAIL ? ST_NO : st;
 }
 
@@ -431,7 +430,6 @@ static enum status sim_run_slot(struct backend *b, struct slot *s, struct err *e
     struct sim_job j = job_of(b, s);
     answer_clear(&s->answer);
     const enum status st = run_job(b, s, &j, &s->answer, err);
-    s->done = st == ST_OK;
     s->broke = false;
     return st;
 }
@@ -449,7 +447,6 @@ static enum status sim_count(struct backend *b, struct slot *s, struct err *err)
     const enum status st = run_job(b, s, &j, &a, err);
     if (st == ST_OK)
         answer_take_counts(&s->answer, &a);
-    s->done = st == ST_OK;
     s->broke = st != ST_OK && st != ST_CANCELLED && !s->killed;
     answer_clear(&a);
     return st;

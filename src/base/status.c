@@ -43,7 +43,22 @@ enum status err_set(struct err *err, enum status st, const char *fmt, ...)
     va_end(ap);
     err->at = -1;
     err->len = 0;
+    err->caught = false;
     return st;
+}
+
+enum status err_caught(struct err *err, const char *fmt, ...)
+{
+    if (!err)
+        return ST_FAIL;
+    va_list ap;
+    va_start(ap, fmt);
+    err_format(err, fmt, ap);
+    va_end(ap);
+    err->at = -1;
+    err->len = 0;
+    err->caught = true;
+    return ST_FAIL;
 }
 
 enum status err_mark(struct err *err, enum status st, int at, int len, const char *fmt, ...)
@@ -56,6 +71,7 @@ enum status err_mark(struct err *err, enum status st, int at, int len, const cha
     va_end(ap);
     err->at = at;
     err->len = len;
+    err->caught = false;
     return st;
 }
 
@@ -69,9 +85,11 @@ void err_prefix(struct err *err, const char *fmt, ...)
     err_format(&prefix, fmt, ap);
     va_end(ap);
     const int at = err->at, len = err->len;
+    const bool caught = err->caught;
     err_set(err, ST_OK, "%s: %s", prefix.text, err->text);
     err->at = at;
     err->len = len;
+    err->caught = caught;
 }
 
 void fatal(const char *fmt, ...)

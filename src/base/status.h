@@ -9,6 +9,7 @@
 #define ATTNSCOPE_BASE_STATUS_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 
 enum status {
     ST_OK = 0,        /* done */
@@ -20,10 +21,12 @@ enum status {
 };
 
 /* One sentence for the user. `at` and `len` mark the offending word as byte offsets into the text
- * that was being parsed; `at` is -1 when there is no such text. */
+ * that was being parsed; `at` is -1 when there is no such text. `caught`: it says what a kernel did and must not,
+ * so that its check has failed, whatever else is known of it. */
 struct err {
     char text[480];
     int at, len;
+    bool caught;
 };
 
 #define ERR_INIT ((struct err){.at = -1})
@@ -32,6 +35,9 @@ struct err {
  * `return err_set(err, ST_USAGE, "...")`. `err` may be NULL. Clears the mark. */
 enum status err_set(struct err *err, enum status st, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* As err_set with ST_FAIL, since what the kernel ran in is spoilt, and says that the kernel was caught. */
+enum status err_caught(struct err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* As err_set, and marks `len` bytes at offset `at` of the parsed text as the culprit. */
 enum status err_mark(struct err *err, enum status st, int at, int len, const char *fmt, ...)

@@ -476,9 +476,10 @@ void job_leave_out(struct job *j, int i, const char *sentence)
 bool job_go_on_without(struct job *j, int entry, bool fault)
 {
     const struct run_row *row = &j->rows[entry];
+    const bool caught = failed_check(row); /* which its row says; the job has done what it can */
     lose_entry(j, entry, fault);
     j->entries[entry].over = j->entries[entry].failed = true;
-    if (fault)
+    if (fault && !caught)
         set_error(j, row->reason ? row->reason : "the GPU process was lost");
     return forget_worker(j);
 }

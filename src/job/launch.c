@@ -235,6 +235,14 @@ bool launch_is_spent(const struct launch *l)
     return l->backend && l->ops->spent && l->ops->spent(l->backend);
 }
 
+void launch_fail(struct launch *l, struct entry *e, enum status st, const struct err *why)
+{
+    launch_set_text(&e->row.reason, why->text);
+    if (why->caught)
+        launch_set_text(&e->row.check, "fail");
+    launch_blame(l, e, st);
+}
+
 void launch_blame(struct launch *l, const struct entry *e, enum status st)
 {
     if (l->lost < 0 && (st == ST_FAIL || launch_is_spent(l)))

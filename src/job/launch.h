@@ -110,6 +110,8 @@ void launch_know_process(struct launch *l);
 /* Tells the supervisor which entries are, and that processes may be left behind. */
 void launch_announce_code(struct launch *l);
 
+/* Entry e cannot go on, which its row then says; one that was caught has failed its check. As launch_blame(). */
+void launch_fail(struct launch *l, struct entry *e, enum status st, const struct err *why);
 /* Entry e has failed with `st`. If that is more than a refusal, the job is over for this process, and the
  * other entries go on in another. */
 void launch_blame(struct launch *l, const struct entry *e, enum status st);

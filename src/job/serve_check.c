@@ -183,7 +183,7 @@ static enum status look_at_process(struct launch *l, int i, struct err *err)
         l->doubtful = true;
     else {
         e->leaves = true;
-        st = err_set(err, ST_FAIL, "%s: %s", l->request.entries[i].kernel, change);
+        st = err_caught(err, "%s: %s", l->request.entries[i].kernel, change);
     }
     free(change);
     return st;
@@ -195,8 +195,8 @@ enum status launch_look_behind(struct launch *l, int i, struct err *err)
     peer_end_twin(&l->peer);
     const int left = e->foreign ? launch_end_new_children(e->children, e->nchildren) : 0;
     e->leaves |= left != 0;
-    return left ? err_set(err, ST_FAIL, "%s: it left a process behind (%d)",
-                          l->request.entries[i].kernel, left)
+    return left ? err_caught(err, "%s: it left a process behind (%d)", l->request.entries[i].kernel,
+                             left)
                 : look_at_process(l, i, err);
 }
 
@@ -428,10 +428,9 @@ static bool is_described(const struct launch *l, int i)
 static void settle_trial(struct launch *l, int i, enum status st, const struct err *why)
 {
     struct entry *e = &l->entries[i];
-    if (st != ST_OK && (is_described(l, i) || e->leaves || launch_is_spent(l))) {
+    if (st != ST_OK && (is_described(l, i) || why->caught || e->leaves || launch_is_spent(l))) {
         e->skip = true;
-        launch_set_text(&e->row.reason, why->text);
-        launch_blame(l, e, st);
+        launch_fail(l, e, st, why);
     }
     if (e->slot)
         l->ops->unload(l->backend, e->slot);

@@ -47,12 +47,12 @@ static void check_entries(struct launch *l)
             st = launch_trace(l, i, &why);
         if (st == ST_OK && l->request.kind == JOB_PROFILE)
             st = launch_profile(l, i, &why);
-        else if (st == ST_NO && l->request.kind == JOB_PROFILE && l->entries[i].row.hazards > 0)
+        else if (st == ST_NO && l->request.kind == JOB_PROFILE &&
+                 (l->entries[i].row.hazards > 0 || why.caught))
             (void)launch_profile(l, i, NULL); /* what stopped it has been seen */
         if (st != ST_OK) {
             unload(l, &l->entries[i]);
-            launch_set_text(&l->entries[i].row.reason, why.text);
-            launch_blame(l, &l->entries[i], st);
+            launch_fail(l, &l->entries[i], st, &why);
         }
         launch_send_rows(l, false); /* known even if the next one takes us down */
     }

@@ -360,6 +360,7 @@ static enum status serve_one(struct rank_end *x, enum wire_type type, const json
     const enum status got = answer(x, ask, say, &why);
     json_object_set_new(say, "status", json_integer(got));
     json_object_set_new(say, "error", got == ST_OK ? json_null() : json_string(why.text));
+    json_object_set_new(say, "caught", json_boolean(why.caught));
     json_object_set_new(say, "spent", json_boolean(x->backend && backend_cuda.spent(x->backend)));
     enum status st = wire_send(x->wire, WIRE_DONE, say, -1, 0, err);
     json_decref(say);

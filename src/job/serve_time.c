@@ -60,8 +60,7 @@ static bool cold(const struct launch *l)
 
 static void lose(struct launch *l, struct entry *e, enum status st, const struct err *why)
 {
-    launch_set_text(&e->row.reason, why->text);
-    launch_blame(l, e, st);
+    launch_fail(l, e, st, why);
     l->ops->unload(l->backend, e->slot);
     e->slot = NULL;
 }

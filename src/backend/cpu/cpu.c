@@ -516,7 +516,7 @@ static enum status cpu_inspect(struct backend *b, struct slot *s, bool all, stru
         return python_inspect(s->python, all, err);
     const char *tensor = sets_written(&b->sets);
     if (tensor)
-        return err_set(err, ST_FAIL, "%s: it overwrote its inputs (%s)", name, tensor);
+        return err_caught(err, "%s: it overwrote its inputs (%s)", name, tensor);
     if (!has_written(b, s))
         return err_set(err, ST_FAIL,
                        "%s: its output was not written when it returned from a timed run", name);
@@ -570,7 +570,7 @@ static enum status cpu_run(struct backend *b, struct slot *s, struct err *err)
     s->lse_is_fresh = true;
     const char *tensor = sets_written(&b->sets);
     if (st == ST_OK && tensor)
-        st = err_set(err, ST_FAIL, "%s: it overwrote its inputs (%s)", s->desc->name, tensor);
+        st = err_caught(err, "%s: it overwrote its inputs (%s)", s->desc->name, tensor);
     return st == ST_OK ? check_once(s, err) : st;
 }
 

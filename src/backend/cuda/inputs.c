@@ -94,7 +94,7 @@ enum status inputs_intact(struct gpu *g, const struct inputs *in, int i, const c
     if (!who)
         return err_set(err, ST_FAIL, "the inputs on the GPU are not those that were copied to it");
     g->spent = xasprintf("%s: it overwrote its inputs", who);
-    return err_set(err, ST_FAIL, "%s: it overwrote its inputs, Q, K or V", who);
+    return err_caught(err, "%s: it overwrote its inputs, Q, K or V", who);
 }
 
 /* ---- copying in ---- */

@@ -199,7 +199,7 @@ static enum status holds(struct shares *x, int i, int whose, int tensor, cu_poin
 static enum status blame_slot(struct shares *x, int i, int whose, struct err *err)
 {
     if (whose == i)
-        return err_set(err, ST_FAIL, "%s: it overwrote its inputs, K or V of GPU %d", x->kernel, i);
+        return err_caught(err, "%s: it overwrote its inputs, K or V of GPU %d", x->kernel, i);
     return err_set(err, ST_FAIL,
                    "%s: what GPU %d has of GPU %d's keys and values is not what GPU %d began with: "
                    "a send brought others, or the kernel overwrote them",
@@ -229,7 +229,7 @@ enum status shares_intact(struct shares *x, uint64_t turn, struct err *err)
         bool same = false;
         st = holds(x, i, i, TENSOR_Q, x->seats[i].at.q, turn, &same, err);
         if (st == ST_OK && !same)
-            st = err_set(err, ST_FAIL, "%s: it overwrote its inputs, Q of GPU %d", x->kernel, i);
+            st = err_caught(err, "%s: it overwrote its inputs, Q of GPU %d", x->kernel, i);
         if (st == ST_OK)
             st = slots_intact(x, i, turn, err);
     }

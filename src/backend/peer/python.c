@@ -203,7 +203,7 @@ static enum status inputs_intact(struct pythons *p, const char *name, struct err
         return ST_OK;
     memset(p->map, 0, p->parts[3].at - OUTPUT_GUARD_BYTES);
     turn_inputs(p, 0);
-    return err_set(err, ST_FAIL, "%s: it overwrote its inputs", name);
+    return err_caught(err, "%s: it overwrote its inputs", name);
 }
 
 static enum status need_memory(struct pythons *p, const struct python_problem *problem,

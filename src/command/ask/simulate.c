@@ -214,9 +214,10 @@ struct measuring *simulating_job(const struct simulating *x)
     return x->job;
 }
 
-static bool counted(const struct run_row *row)
+/* Has it run? One that was stopped for what it did has no counts, and has failed. */
+static bool has_run(const struct run_row *row)
 {
-    return !isnan(row->warp_instructions);
+    return !isnan(row->warp_instructions) || row->check;
 }
 
 /* Takes the only row of an ended measurement, nothing of which is kept. ST_CANCELLED as it was. */
@@ -262,7 +263,7 @@ static void say_fails_small(struct simulating *x)
 {
     struct run_row *row = &x->probe;
     x->only_probe = true;
-    if (!counted(row))
+    if (!has_run(row))
         return;
     char *text = xasprintf("%s%ssimulated on a smaller shape%s", row->reason ? row->reason : "",
                            row->reason ? "; " : "", row->check ? ", where it fails already" : "");
@@ -274,7 +275,7 @@ static void say_fails_small(struct simulating *x)
 static bool is_settled(struct simulating *x)
 {
     char buf[NUMBER_BUF];
-    if (!counted(&x->probe) || !x->probe.check || !run_row_passed(&x->probe)) {
+    if (!has_run(&x->probe) || !x->probe.check || !run_row_passed(&x->probe)) {
         say_fails_small(x);
         return true;
     }
@@ -301,7 +302,7 @@ bool simulating_next(struct simulating *x)
 /* The small shape's word on hazards, and where there is no output to judge, on that. */
 static void add_probe(const struct simulating *x, struct run_row *row)
 {
-    if (!x->probe.kernel || !counted(&x->probe))
+    if (!x->probe.kernel || !has_run(&x->probe))
         return;
     if (row->hazards == INT_UNKNOWN && x->probe.hazards != INT_UNKNOWN) {
         row->hazards = x->probe.hazards;
@@ -317,7 +318,7 @@ static void add_probe(const struct simulating *x, struct run_row *row)
 /* The row of the asked shape, or where that gave nothing, of the small one. */
 static void last_row(struct simulating *x, struct run_row *row)
 {
-    if (take_row(x, row) == ST_OK && !counted(row) && x->probe.kernel) {
+    if (take_row(x, row) == ST_OK && !has_run(row) && x->probe.kernel) {
         say_why_small(x, row->reason ? row->reason : "no figures");
         record_clear(run_fields, row);
         *row = x->probe;
@@ -396,7 +397,7 @@ bool simulate_few(struct session *s, const struct request *r, int i, double with
 
 static void count_row(const struct run_row *row, struct measured *m)
 {
-    m->ran += counted(row);
+    m->ran += has_run(row);
     m->failed += row->check && !strcmp(row->check, "fail");
     m->unknown += !row->check && row->checked_rows != INT_UNKNOWN;
 }
@@ -418,7 +419,7 @@ static void add_reason(const struct kernel *k, struct run_row *live, const struc
 static void take_alone(const struct kernel *k, struct run_row *place, struct run_row *row,
                        struct measured *m)
 {
-    if (!counted(row)) {
+    if (!has_run(row)) {
         add_reason(k, place, row, m);
         return;
     }

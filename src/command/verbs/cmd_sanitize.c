@@ -30,12 +30,17 @@ struct outcome {
 
 /* ---- one kernel ---- */
 
+static bool has_failed(const struct run_row *run)
+{
+    return run->check && !strcmp(run->check, "fail");
+}
+
 static void add_verdict(struct outcome *o, const struct run_row *run, const struct kernel_desc *d,
                         int64_t found)
 {
     char *without = without_text(run, d);
     char blocks[NUMBER_BUF], instructions[NUMBER_BUF];
-    const bool wrong = run->check && !strcmp(run->check, "fail") && !found;
+    const bool wrong = has_failed(run) && !found, judged = run->checked_rows != INT_UNKNOWN;
     const bool counted =
         !isnan(run->warp_instructions); /* else it was stopped, and why is in the reason */
     number_fmt_int(blocks, run->blocks_run == INT_UNKNOWN ? 0 : run->blocks_run);
@@ -44,10 +49,13 @@ static void add_verdict(struct outcome *o, const struct run_row *run, const stru
     if (found)
         str_addf(&o->text, "%lld hazard%s", (long long)found, found == 1 ? "" : "s");
     else
-        str_add(&o->text, wrong ? "no hazard, but its output is wrong" : "no hazard");
+        str_add(&o->text, !wrong   ? "no hazard"
+                          : judged ? "no hazard, but its output is wrong"
+                                   : "no hazard, but its check failed");
     if (counted)
-        str_addf(&o->text, " in %s block%s, %s warp instructions of %s's PTX\n", blocks,
-                 run->blocks_run == 1 ? "" : "s", instructions, run->ptx ? run->ptx : "?");
+        str_addf(&o->text, "%s %s block%s, %s warp instructions of %s's PTX\n",
+                 wrong ? "; looked at" : " in", blocks, run->blocks_run == 1 ? "" : "s",
+                 instructions, run->ptx ? run->ptx : "?");
     else
         str_addf(&o->text, ", nothing was counted; %s's PTX\n", run->ptx ? run->ptx : "?");
     if ((wrong || !counted) && run->reason)
@@ -104,8 +112,7 @@ static void take(struct outcome *o, const struct request *r, const struct measur
 {
     const struct run_row *run = m->rows.n ? &m->rows.v[0] : NULL;
     const size_t from = o->findings.n;
-    const bool stopped = run && run->hazards != INT_UNKNOWN && run->hazards > 0;
-    if (!run || !profile || (isnan(run->warp_instructions) && !stopped)) {
+    if (!run || !profile || (isnan(run->warp_instructions) && !has_failed(run))) {
         add_stuck(o, r, m);
         return;
     }
@@ -158,7 +165,7 @@ static enum status verdict(const struct outcome *o, struct err *err)
     }
     if (o->dirty)
         return err_set(err, ST_NO, "hazards were found");
-    return o->wrong ? err_set(err, ST_NO, "no hazard was found, and the output is wrong") : ST_OK;
+    return o->wrong ? err_set(err, ST_NO, "no hazard was found, and the check failed") : ST_OK;
 }
 
 static void print(struct session *s, struct cmd_call *c, const struct outcome *o)
