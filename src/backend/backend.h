@@ -75,8 +75,9 @@ const struct kernel_desc *backend_desc(const struct backend_info *b, const struc
 /* How a GPU is given its work when timed. AUTO: single runs through the stream, many as a graph. */
 enum launch_kind { LAUNCH_AUTO, LAUNCH_STREAM, LAUNCH_GRAPH };
 
-/* What carries data between GPUs of a ring. AUTO: NCCL, and copies by the driver where it is not to be had. */
-enum transport_kind { TRANSPORT_AUTO, TRANSPORT_NCCL, TRANSPORT_COPIES };
+/* What carries data between GPUs of a ring. AUTO: NCCL, and copies by the driver where it is not to be had. PEER: copies that go
+ * straight from GPU to GPU, and AUTO where they do not. */
+enum transport_kind { TRANSPORT_AUTO, TRANSPORT_NCCL, TRANSPORT_COPIES, TRANSPORT_PEER };
 
 enum { BACKEND_GPUS_MAX = 16 };
 struct backend_options {
@@ -172,7 +173,7 @@ struct backend_ops {
                         struct slot **out, struct err *err);
     void (*unload)(struct backend *b, struct slot *s);
     /* One untimed run on the problem's own inputs, into a poisoned output with guard bands intact
-     * afterwards or not. ST_FAIL also when it has overwritten its inputs. */
+     * afterwards or not. err_caught() when it has overwritten its inputs. */
     enum status (*run)(struct backend *b, struct slot *s, struct err *err);
     /* After run(): the same once more as a timed run is, where run() was asked for more (LSE). outcome() and profile()
      * have the counts of this one; what run() has found stays found. Optional: who counts as it runs. */

@@ -70,7 +70,7 @@ libattnscope_a_SOURCES += \
 	%D%/ask/estimate.c \
 	%D%/ask/ceiling.c \
 	%D%/ask/ceiling.h \
-	%D%/ask/scaling.c %D%/ask/scaling.h %D%/ask/settle.c %D%/ask/settle.h \
+	%D%/ask/carrier.c %D%/ask/carrier.h %D%/ask/carrier_pairs.c %D%/ask/carrier_pairs.h %D%/ask/scaling.c %D%/ask/scaling.h %D%/ask/settle.c %D%/ask/settle.h \
 	%D%/ask/estimate.h \
 	%D%/ask/measure.c \
 	%D%/ask/measure.h \

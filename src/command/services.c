@@ -14,6 +14,7 @@
 #include "backend/backend.h"
 #include "base/mem.h"
 #include "base/sanitize.h"
+#include "command/ask/carrier_pairs.h"
 #include "command/ask/loads.h"
 #include "command/ask/scaling.h"
 #include "command/session.h"
@@ -51,6 +52,7 @@ void services_clear(struct services *x)
     library_free(x->library);
     loads_free(x->loads);
     scaling_free(x->scaling);
+    carriers_free(x->carriers);
     free(x->gpu.name);
     free(x->consent_wanted);
     store_close(x->store);

@@ -22,6 +22,7 @@
 struct session;
 struct calibrations;
 struct scaling;
+struct carriers;
 struct loads;
 
 struct services {
@@ -41,6 +42,7 @@ struct services {
     struct tunings *tunings;           /* session_tunings() */
     struct loads *loads;               /* ask/loads.h; NULL: likewise */
     struct scaling *scaling;           /* ask/scaling.h; NULL: nothing is remembered */
+    struct carriers *carriers;         /* ask/carrier_pairs.h; NULL: nothing was looked up */
     struct {                           /* debug/debugger.h has it */
         void *is;                      /* NULL: nothing is debugged */
         void (*drop)(void *is);

@@ -108,6 +108,8 @@ static enum status refusal_of(const struct node *n, struct err *err)
     const char *text = json_string_value(json_object_get(n->answer, "error"));
     if (st == ST_OK)
         return ST_OK;
+    if (json_is_true(json_object_get(n->answer, "caught")))
+        return err_caught(err, "node %s: %s", name_of(n), text ? text : "no reason given");
     return err_set(err,
                    st == ST_NO || st == ST_NO_GPU || st == ST_USAGE ? (enum status)st : ST_FAIL,
                    "node %s: %s", name_of(n), text ? text : "no reason given");
@@ -337,10 +339,10 @@ static enum status check_asked(struct backend *b, struct err *err)
                 return err_set(err, ST_USAGE,
                                "node %s comes twice: gpus= says how many of its GPUs",
                                name_of(&b->node[i]));
-    if (o->transport == TRANSPORT_COPIES)
+    if (o->transport == TRANSPORT_COPIES || o->transport == TRANSPORT_PEER)
         return err_set(err, ST_USAGE,
-                       "between machines NCCL alone carries data; leave out "
-                       "transport=copies");
+                       "between machines NCCL alone carries data; leave out transport=%s",
+                       o->transport == TRANSPORT_PEER ? "peer" : "copies");
     if (o->streams > 1)
         return err_set(err, ST_USAGE, "streams=%d: GPUs that share a run have streams of their own",
                        o->streams);

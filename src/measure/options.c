@@ -229,10 +229,12 @@ static const char *const shards_docs[] = {
     "each GPU has an early and a late chunk, so that the causal mask leaves all the same work",
     "each GPU has the next stretch of the sequence",
     "each GPU has a stretch of the keys and all queries; answers are gathered once, for decoding"};
-static const char *const transport_words[] = {"auto", "nccl", "copies", NULL};
-static const char *const transport_docs[] = {"NCCL, and copies where it is not to be had",
-                                             "NVIDIA's library for it, or nothing",
-                                             "the driver copies from GPU to GPU"};
+static const char *const transport_words[] = {"auto", "nccl", "copies", "peer", NULL};
+static const char *const transport_docs[] = {
+    "what was faster on as many of these GPUs, here or in a recording; else NCCL, and copies where "
+    "it is not to be had",
+    "NVIDIA's library for it, or nothing", "the driver copies from GPU to GPU",
+    "it does where they go straight; else NCCL"};
 static const char *const hazards_words[] = {"auto", "on", "off", NULL};
 static const char *const hazards_docs[] = {"on for shapes below 1 GFLOP",
                                            "looked for: three times as slow", "not looked for"};

@@ -121,6 +121,55 @@ is "a timeline by GPU, of its events: whose keys in which step" says "$out" '^GP
 is "  who sees nothing under the mask has no step" says "$out" '^GPU 0 +\|A+a?$'
 is "  and what the letters are" says "$out" "A..D: the 4 GPUs' keys"
 
+# ---- transport=auto follows what was measured
+# The shipped recording has five runs on two H100s by both; nothing is known of two H200s. Which GPUs are here is known beforehand.
+present() { # MODEL
+    for i in 1 2 3 4; do
+        mkdir -p "$tmp/gpus/0000:0$i:00.0"
+        printf 'Model: \t\t %s\n' "$1" >"$tmp/gpus/0000:0$i:00.0/information"
+    done
+    export ATTNSCOPE_PROC_GPUS="$tmp/gpus" ATTNSCOPE_RESULTS="$tmp/auto.db"
+    fake ",name=$1${2:-,us=70}"
+}
+ring="fa2 S=64 H=1 gpus=2 backend=cuda"
+present "NVIDIA H200"
+run check $ring --json
+is "nothing was measured on such GPUs: NCCL" says "$out" '"check":"pass".*"transport":"nccl'
+is "  and no word about it" silent "$err"
+present "NVIDIA H100 80GB HBM3"
+run check $ring --json
+is "copies were faster on two H100s: copies" says "$out" '"check":"pass".*"transport":"peer"'
+is "  with how much, of how many, and from where" says "$err" 'straight copies, which took 0\.[0-9]+ times as long as NCCL on 2 H100-SXM \(5 of 5 runs were faster, recording h100-x2\); transport=nccl asks for NCCL'
+run_input "check $ring --json
+check $ring --json"
+is "  told once" [ "$(printf '%s\n' "$err" | grep -c transport=auto)" -eq 1 ]
+run check $ring transport=nccl --json
+is "  NCCL when it is asked for" says "$out" '"transport":"nccl'
+run check fa2 S=64 H=1 gpus=4 backend=cuda --json
+is "  of four nothing is known: NCCL" says "$out" '"transport":"nccl'
+present "NVIDIA H100 80GB HBM3" ",us=70,peer=0"
+run check $ring --json
+is "  where copies do not go straight: NCCL" says "$out" '"check":"pass".*"transport":"nccl'
+# One's own times count before a recording, whatever they say: here NCCL's are made the shorter ones.
+present "NVIDIA H100 80GB HBM3"
+run run $ring transport=copies n=3 l2=hot --json
+slow=$(field median_us)
+is "a time by copies alone is no pair" above "$slow" 0
+run check $ring --json
+is "  the recording counts on" says "$out" '"transport":"peer"'
+present "NVIDIA H100 80GB HBM3" ",us=7"
+run run $ring transport=nccl n=3 l2=hot --json
+is "(NCCL's is the shorter one)" above "$slow" "$(field median_us)"
+run check $ring --json
+is "NCCL was faster here: NCCL" says "$out" '"check":"pass".*"transport":"nccl'
+is "  and no word about it" silent "$err"
+present "NVIDIA H100 80GB HBM3" ",us=1"
+run run $ring transport=copies n=3 l2=hot --json
+run check $ring --json
+is "then copies were: copies" says "$out" '"transport":"peer"'
+is "  measured here" says "$err" '\(1 of 1 runs were faster, measured here\)'
+unset ATTNSCOPE_PROC_GPUS ATTNSCOPE_RESULTS
+
 # ---- what cannot be
 fake ""
 run check fa2 S=64 H=1 gpus=8

@@ -91,16 +91,22 @@ static bool join(struct ranks *r, int from, int to)
     return result == CU_SUCCESS || result == ALREADY;
 }
 
-static enum status use_copies(struct ranks *r, struct err *err)
+static bool join_all(struct ranks *r)
 {
     bool straight = true;
+    for (int from = 0; from < r->count; from++)
+        for (int to = 0; to < r->count; to++)
+            straight &= from == to || join(r, from, to);
+    return straight;
+}
+
+static enum status use_copies(struct ranks *r, struct err *err)
+{
     if (!ranks_are_all(r))
         return err_set(err, ST_NO, "between machines NCCL alone carries data");
     if (!r->rank[0].gpu.api.copy_peer && !all_same(r))
         return err_set(err, ST_NO, "this driver does not copy from GPU to GPU: CUDA 4 is needed");
-    for (int from = 0; from < r->count; from++)
-        for (int to = 0; to < r->count; to++)
-            straight &= from == to || join(r, from, to);
+    const bool straight = join_all(r);
     r->carrier = all_same(r) ? "local" : straight ? "peer" : "host";
     return ST_OK;
 }
@@ -128,7 +134,12 @@ static enum status use_nccl(struct ranks *r, const struct nccl_id *id, struct er
 static enum status choose_carrier(struct ranks *r, const struct ranks_asked *asked, struct err *err)
 {
     struct err why = ERR_INIT;
-    const enum transport_kind wanted = asked->transport;
+    const bool straight = asked->transport == TRANSPORT_PEER && ranks_are_all(r) &&
+                          r->rank[0].gpu.api.copy_peer && join_all(r);
+    if (straight)
+        return use_copies(r, err);
+    const enum transport_kind wanted =
+        asked->transport == TRANSPORT_PEER ? TRANSPORT_AUTO : asked->transport;
     const bool must = wanted == TRANSPORT_NCCL || (asked->id && wanted == TRANSPORT_AUTO),
                nccl = must || (wanted == TRANSPORT_AUTO && all_differ(r));
     const enum status st = nccl ? use_nccl(r, asked->id, &why) : ST_NO;

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/str.h"
+#include "command/ask/carrier.h"
 #include "command/ask/ceiling.h"
 #include "command/ask/consent.h"
 #include "command/ask/predicted.h"
@@ -283,6 +284,7 @@ static struct run_row ended_row(const struct measuring *m, int i, bool keep, str
     copy.device_index = r->options.device; /* ours to say */
     ceiling_fill(m->session, r->kernels[i], &r->problem.shape, &copy);
     scaling_fill(m->session, &copy);
+    carrier_saw(m->session, &copy);
     predicted_fill(m->session, r, i, &copy);
     if (keep)
         keep_row(m->session, r, &m->how, &copy);
@@ -325,6 +327,7 @@ static struct measuring *start_pass(struct session *s, const struct request *r,
                             .withheld = xcalloc((size_t)r->nkernels + 1, sizeof *m->withheld)};
     request_copy(&m->request, r);
     fill_request(r, how, backend, l2, &q);
+    q.options.transport = carrier_for(s, r, backend);
     if (r->options.nodes)
         fill_nodes(s, r->options.nodes, &q);
     if (r->options.host && goes_there(how->kind))
