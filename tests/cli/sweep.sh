@@ -30,6 +30,7 @@ cut_short INT 2
 is "Ctrl-C ends a sweep with 130" [ "$rc" -eq 130 ]
 is "the points that are done are printed" says "$out" '^ 48 +[0-9]'
 is "those that are not have no figure" says "$out" '^256 +-'
+is "what stands behind a figure is explained below" says "$out" "^(±|\\+-): half of what the middle half of a point's samples spans, as a share of their median"
 is "and it is said how to go on" says "$err" 'cancelled; [2-4] of 5 points are there, and the same line goes on'
 first=$(printf '%s\n' "$out" | awk '$1 == 32 { print $2 }')
 n=$(stored)

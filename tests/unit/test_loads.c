@@ -144,11 +144,32 @@ static void test_beside(void)
     str_free(&text);
 }
 
+/* In the place of one that the shape rules out, on a GPU that has no list of times as on one that has. */
+static void test_instead(void)
+{
+    static const char *const gpus[] = {"H200", "L4"};
+    for (size_t i = 0; i < sizeof gpus / sizeof *gpus; i++) {
+        const struct request_word words[] = {{"D", "1024"}, {"gpu", gpus[i]}, {NULL, NULL}};
+        struct request r;
+        struct err err = ERR_INIT;
+        struct str text = {0};
+        CU_ASSERT_EQUAL_FATAL(
+            request_of(session, "fa2", words, REQUEST_PLAN | REQUEST_FRESH, &r, &err), ST_OK);
+        chosen_instead(session, &r, &text);
+        CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&text), " auto would take "));
+        CU_ASSERT_PTR_NULL(strstr(str_text(&text), "take fa2"));
+        CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&text), "give or take"));
+        str_free(&text);
+        request_clear(&r);
+    }
+}
+
 static const struct tap_test tests[] = {
     {"each launch has a key of its own", test_keys},
     {"what is kept is found, and never another's", test_kept},
     {"auto says the same, whatever was asked before", test_same},
     {"what it says of another is what was recorded of that, or how sure it is", test_beside},
+    {"where a kernel is ruled out it says what would be taken", test_instead},
 };
 
 static bool prepare(const char *home)

@@ -99,3 +99,24 @@ void recollect_text(const struct recalled *it, struct str *out)
     recollect_where(it, out);
     str_add(out, ")");
 }
+
+void recollect_all_text(struct session *s, const struct request *r, struct str *out)
+{
+    const struct device *gpu = r->options.gpu ? session_gpu(s, r->options.gpu, NULL) : NULL;
+    struct str lines = {0};
+    if (!gpu || !recall_has_gpu(session_recall(s), gpu))
+        return;
+    for (int i = 0; i < r->nkernels; i++) {
+        const struct recalled it = recollect(s, r, i, gpu);
+        char *entry = it.row ? request_entry(r, i) : NULL;
+        if (!entry)
+            continue;
+        str_addf(&lines, "  %s: ", entry);
+        recollect_text(&it, &lines);
+        str_addc(&lines, '\n');
+        free(entry);
+    }
+    if (lines.len)
+        str_addf(out, "recorded on %s:\n%s", gpu->name, str_text(&lines));
+    str_free(&lines);
+}

@@ -24,4 +24,8 @@ void recollect_where(const struct recalled *it, struct str *out);
  * shape's with its name. Nothing where there is none. */
 void recollect_text(const struct recalled *it, struct str *out);
 
+/* Appends what recordings have of each entry on the GPU that gpu= names, a line each with where it is from, below a heading:
+ * of the very shape, else the nearest. Nothing where no GPU is named, or of none is anything known. */
+void recollect_all_text(struct session *s, const struct request *r, struct str *out);
+
 #endif

@@ -322,6 +322,7 @@ static const struct cmd_key open_keys[] = {
 
 const struct cmd_entry cmd_open = {
     .name = "open",
+    .alias = "recordings",
     .group = "Look up",
     .usage = "[FILE|NAME [K[,K...]] [shape] [params]]",
     .summary = "take in a recording: what was measured on another machine, or earlier",

@@ -184,6 +184,25 @@ static double recorded_us(struct session *s, const struct request *r, int i)
     return recollect_exact(&was) && !was.old ? was.row->median_us : NAN;
 }
 
+/* In the place of one that does not run there: other GPUs' times count, too, and the ladder where none are known. */
+void chosen_instead(struct session *s, const struct request *r, struct str *out)
+{
+    struct automatic_ranking by;
+    const struct kernel *last;
+    char *own = NULL;
+    automatic_rank(s, &r->problem, &r->options, true, &by);
+    if (by.n) {
+        char us[NUMBER_BUF], *name = automatic_name(&by.v[0]);
+        str_addf(out, " auto would take %s: about %s us, give or take %.0f %%.", name,
+                 number_fmt(us, by.v[0].us, 3), fmax(1, 100 * by.v[0].error));
+        free(name);
+    } else if (automatic_pick(s, &r->problem, &r->options, AUTOMATIC_PLANNED | AUTOMATIC_QUIETLY,
+                              &last, &own, NULL) == ST_OK)
+        str_addf(out, " auto would take %s, of which no time is known there.", last->name);
+    free(own);
+    automatic_ranking_clear(&by);
+}
+
 void chosen_why(struct session *s, const struct request *r, int i, struct str *out)
 {
     struct automatic_ranking by;

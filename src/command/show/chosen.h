@@ -12,5 +12,8 @@ void chosen_explain(struct session *s, const struct request *r, int width, struc
 /* One sentence about entry i of a request that is planned: is it what "auto" would take, and what else would be. Nothing where
  * nothing was timed of such a GPU and shape. */
 void chosen_why(struct session *s, const struct request *r, int i, struct str *out);
+/* Where the kernel of a request cannot run as it is asked for: what "auto" would take in its place, by whichever GPU's times.
+ * Nothing where nothing runs. */
+void chosen_instead(struct session *s, const struct request *r, struct str *out);
 
 #endif

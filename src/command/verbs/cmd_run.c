@@ -19,6 +19,7 @@
 #include "command/ask/measure.h"
 #include "command/ask/plan_here.h"
 #include "command/ask/predicted.h"
+#include "command/ask/recollect.h"
 #include "command/show/owner.h"
 #include "command/show/predicted_words.h"
 #include "command/ask/request.h"
@@ -441,6 +442,18 @@ static void show_simulated(struct session *s, struct cmd_call *c, const struct r
         look->below(s, rows, c->out);
 }
 
+/* Where no GPU has run it: what recordings have of the one that gpu= names. */
+static void show_recorded(struct session *s, struct cmd_call *c, const struct request *r)
+{
+    const char *backend = NULL;
+    if (call_format(c) != FORMAT_TEXT || request_backend(r, &backend, NULL) ||
+        backend_is_gpu(backend))
+        return;
+    const size_t from = c->out->len;
+    recollect_all_text(s, r, c->out);
+    lines_wrap(c->out, from, call_width(s, c));
+}
+
 static void remember(struct session *s, struct cmd_call *c, const struct run_look *look,
                      const struct run_rows *live, const struct run_rows *sim,
                      const struct measured *m)
@@ -492,6 +505,8 @@ void run_show(struct session *s, struct cmd_call *c, const struct request *r,
         look->order(&m->rows);
     if (read)
         show_simulated(s, c, r, shapes, look, &sim, live.n > 0);
+    if (read && !shapes && how->kind == JOB_RUN && !s->front.speaks)
+        show_recorded(s, c, r);
     remember(s, c, look, &live, &sim, m);
     if (f == FORMAT_MD)
         rows_md_footer(c->out, c->command ? c->command : c->text);

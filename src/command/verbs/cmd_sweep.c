@@ -198,16 +198,28 @@ static const char *plus_minus(const struct session *s)
     return s->front.glyphs == GLYPHS_ASCII ? "+-" : "\u00b1";
 }
 
-/* "152.9 +-3%": half of what the middle half of the samples takes. "0.412 (0.405..0.420) FASTER". */
+/* Has its figure the spread of its samples behind it? A failed check leaves neither. */
+static bool has_spread(const struct swept *v, const struct row *row, double *lo, double *hi)
+{
+    return !row_is(row, "check", "fail") && sweep_spread(&v->w, row, lo, hi) &&
+           sweep_value(&v->w, row) > 0;
+}
+
+static bool is_ratio(const struct swept *v)
+{
+    return !strcmp(v->w.metric, "ratio");
+}
+
+/* "152.9 +-3%": half of what the middle half of the samples spans. "0.412 (0.405..0.420) FASTER". */
 static void add_spread(const struct swept *v, const struct row *row, struct str *out)
 {
     char a[NUMBER_BUF], b[NUMBER_BUF];
     double lo, hi;
     const double mid = sweep_value(&v->w, row);
     const char *verdict = row_text(row, "verdict");
-    if (!sweep_spread(&v->w, row, &lo, &hi) || !(mid > 0))
+    if (!has_spread(v, row, &lo, &hi))
         return;
-    if (strcmp(v->w.metric, "ratio") != 0)
+    if (!is_ratio(v))
         str_addf(out, " %s%2.0f%%", plus_minus(v->s), 50 * (hi - lo) / mid);
     else if (verdict && strcmp(verdict, "base") != 0)
         str_addf(out, " (%s..%s) %s", number_fmt(a, lo, 3), number_fmt(b, hi, 3),
@@ -321,6 +333,21 @@ static void add_winner(const struct swept *v, struct str *out)
                  w->base.kernels[0]->name);
 }
 
+/* What stands behind the figures, where anything does. */
+static void add_spread_words(const struct swept *v, struct str *out)
+{
+    double lo, hi;
+    for (size_t i = 0; i < v->rows.n && !is_ratio(v); i++) {
+        if (!has_spread(v, v->rows.rows[i], &lo, &hi))
+            continue;
+        str_addf(out,
+                 "%s: half of what the middle half of a point's samples spans, as a share of "
+                 "their median\n",
+                 plus_minus(v->s));
+        return;
+    }
+}
+
 /* What the marks before figures mean, where there are any. */
 static void add_bounds(const struct swept *v, struct str *out)
 {
@@ -424,6 +451,7 @@ static void print_text(const struct swept *v, const struct grid_chart *g)
     const size_t from = out->len;
     add_reasons(v, out);
     add_bounds(v, out);
+    add_spread_words(v, out);
     add_winner(v, out);
     lines_wrap(out, from, call_width(v->s, v->call));
     if (!two)
@@ -619,7 +647,7 @@ const struct cmd_entry cmd_sweep = {
         "the base's with its 95 % interval, and below the table stands where one overtakes the\n"
         "other. Times of separate runs name no winner; of one kernel's parameters --confirm lets\n"
         "the two shortest take turns. The figure behind \u00b1 is half of what the middle half of\n"
-        "the samples takes.\n"
+        "a point's samples spans, as a share of their median.\n"
         "\n"
         "  sweep fa2,cudnn S=512..8k:x2 gpu=H200\n"
         "  sweep naive,fa2 S=64..1k:x2 base=naive\n"

@@ -166,7 +166,10 @@ static void say_chosen(struct subject *s)
     struct str text = {0};
     char *question = chosen_question(s);
     if (!s->chosen_for || strcmp(question, s->chosen_for) != 0) {
-        chosen_why(s->app->session, &s->planned, 0, &text);
+        if (s->plan.reason)
+            chosen_instead(s->app->session, &s->planned, &text);
+        else
+            chosen_why(s->app->session, &s->planned, 0, &text);
         replace(&s->chosen_for, question);
         replace(&s->chosen, str_text(&text));
         str_free(&text);
@@ -181,8 +184,7 @@ static void say_why(struct subject *s)
         str_addf(&s->why, "%s. ", s->no_plan);
     if (s->have_plan && s->plan.npasses > 0) {
         plan_why(&s->plan, &s->why);
-        if (!s->plan.reason)
-            say_chosen(s);
+        say_chosen(s);
     } else if (s->no_plan && !s->have_plan)
         str_add(&s->why, s->no_plan);
 }
