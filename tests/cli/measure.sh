@@ -86,6 +86,9 @@ is "which is not said twice" [ "$(printf '%s' "$err" | grep -Fc "$reason")" -eq 
 if [ ! -e /dev/nvidiactl ]; then
     run run cublas S=64
     is "a kernel for a GPU alone, no GPU: 77" [ "$rc" -eq 77 ]
+    run check fa2_mma S=64 H=1 f32 --json
+    is "one that no GPU would run: 3, which no gate takes for a skip" [ "$rc" -eq 3 ]
+    is "  with that reason alone" says "$out" '"reason":"fa2_mma needs f16 or bf16; dtype is f32"'
     run run row_full S=64 --json
     is "one that the simulator runs: 0" [ "$rc" -eq 0 ]
     is "and its row says so" says "$out" '"origin":"sim".*"check":"pass"'

@@ -22,12 +22,28 @@
 #include "command/session.h"
 #include "export/row_charts.h"
 
-/* A kernel that a GPU would run: it exists for CUDA alone, and nobody insists on another backend. */
-static bool needs_gpu(const struct request *r, int i)
+/* It exists for CUDA alone, there is no GPU, and nobody insists on another backend. */
+static bool lacks_gpu(const struct request *r, int i)
 {
     const struct backend_info *gpu = backend_gpu();
     return !r->descs[i] && backend_desc(gpu, r->kernels[i]) && !r->options.backend &&
            !r->options.host && !r->options.nodes && !backend_is_here(gpu);
+}
+
+/* What its CUDA side refuses no GPU would run. */
+static bool gpu_refuses(const struct request *r, int i, struct err *why)
+{
+    const struct kernel_desc *d = backend_desc(backend_gpu(), r->kernels[i]);
+    const struct shape *s = &r->problem.shape;
+    const struct param_values usual = desc_defaults_for(d, s),
+                              *v = request_desc(r, i) == d ? &r->params[i] : &usual;
+    return desc_supports(d, s, v, 0, why) != ST_OK;
+}
+
+/* A kernel that a GPU would run. */
+static bool needs_gpu(const struct request *r, int i)
+{
+    return lacks_gpu(r, i) && !gpu_refuses(r, i, NULL);
 }
 
 /* Where nobody has named a backend, the C version stands for the kernel: parameters that the CUDA kernel
@@ -58,6 +74,8 @@ static bool refused(const struct request *r, int i, const char *backend, struct 
         err_set(why, ST_NO, "backend=%s is not available here", backend);
         return true;
     }
+    if (lacks_gpu(r, i) && gpu_refuses(r, i, why))
+        return true;
     if (needs_gpu(r, i)) {
         err_set(why, ST_NO_GPU, "%s %s, and %s", r->kernels[i]->name,
                 peer                 ? "runs on a GPU alone"

@@ -407,7 +407,7 @@ static void add_reason(const struct kernel *k, struct run_row *live, const struc
                        struct measured *m)
 {
     m->need_gpu -= k->user; /* a GPU would not take what does not compile either */
-    if (!sim->reason)
+    if (!sim->reason || (live->reason && !strcmp(sim->reason, live->reason)))
         return;
     char *text = live->reason
                      ? xasprintf("%s; nor does the simulator run it: %s", live->reason, sim->reason)
