@@ -116,12 +116,22 @@ static void consider_key(struct hits *h, const struct cmd_call *c, const char *o
     str_free(&text);
 }
 
-/* "word of debug" */
+static bool is_asked_by_name(const struct cmd_call *c, const char *name)
+{
+    for (int i = 0; i < c->nwords; i++)
+        if (!strcasecmp(c->words[i].text, name))
+            return true;
+    return false;
+}
+
+/* "word of debug": for who asks for one by its name. There are many, and others' answers would drown in them. */
 static void consider_words(struct hits *h, const struct cmd_call *c, const struct cmd_entry *e)
 {
     struct cmd_own_word w;
     char *kind = xasprintf("word of %s", e->name);
     for (size_t i = 0; e->word_at && e->word_at(i, &w); i++) {
+        if (!is_asked_by_name(c, w.name))
+            continue;
         char *doc = *w.usage ? xasprintf("%s (%s %s)", w.doc, w.name, w.usage) : xstrdup(w.doc);
         consider(h, c, &(struct topic){kind, w.name, doc, NULL});
         free(doc);
