@@ -262,7 +262,7 @@ static void forget(struct pace_warp *x)
 static double cycles_of(const struct pace *p, const struct pace_warp *x)
 {
     double cycles = (double)(x->shared * QUARTERS);
-    int used[SIM_PIPE_COUNT], n = 0;
+    int used[SIM_PIPE_COUNT] = {0}, n = 0;
     for (int i = 0; i < SIM_PIPE_COUNT; i++)
         if (x->pipe[i])
             used[n++] = i;
