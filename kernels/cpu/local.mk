@@ -3,7 +3,7 @@
 # A file for another architecture compiles to nothing. Headers come first: the source hash of every
 # kernel covers them, in this order.
 cpu_kernel_headers = %D%/attn_cpu.h %D%/simd_vec.h %D%/simd_math.h %D%/simd_tiled.h %D%/simd_pairs.h %D%/simd_amx.h %D%/simd_decode.h \
-	%D%/parts.h
+	%D%/simd_decode_pairs.h %D%/parts.h
 cpu_kernel_sources = %D%/naive.c %D%/row_online.c %D%/fa1_2022.c %D%/qtile_seq.c %D%/fa2.c \
 	%D%/splitkv.c %D%/cpu_tiled.c %D%/decode_splitkv.c
 libattnscope_a_SOURCES += $(cpu_kernel_headers) $(cpu_kernel_sources) \

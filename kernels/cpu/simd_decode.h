@@ -14,8 +14,10 @@
  * (lane i belongs to row i % ROWS) until the end of a tile.
  *
  * Cost for each vector of K and V: its load (and conversion), ROWS multiply-adds each, and the tree. With 4 rows
- * a core can take some 13 bytes of f16 a cycle, 40 GB/s at 3 GHz; memory gives it 5 to 15. So memory is what counts:
- * while a tile's K is read, its V is asked for, and while that is read, the next tile's K.
+ * a core of 3.7 GHz takes some 34 GB/s of f32 and 18 of f16; memory gives it 10 to 30. So memory counts, and the order in
+ * which it is read: a processor fetches ahead what is read in order (32 GB/s), and not what is read from four rows in turn
+ * (11). So keys are read one after the other, each whole. Further, while a tile's K is read, its V is asked for, and while
+ * that is read, the next tile's K; a core has so few requests under way that this alone gives some 20.
  *
  * Include simd_vec.h first.
  *
@@ -24,6 +26,7 @@ ISA_BEGIN
 
 enum {
     DOTS = PANEL == 4 ? 16 : 8, /* accumulators of a block of scores: ROWS x DOTS / ROWS keys */
+    CHAINS = 8,                 /* sums of a key's products under way, for the latency */
     DECODE_ROWS = 4             /* of a row block at most */
 };
 
@@ -34,7 +37,7 @@ INLINE int64_t decode_least(int64_t a, int64_t b)
 
 INLINE int64_t decode_pitch(int64_t D)
 {
-    return (D + LANES - 1) / LANES * LANES;
+    return (D + 2 * LANES - 1) / (2 * LANES) * (2 * LANES);
 }
 
 /* Lane i of x[g] becomes the sum over all lanes of x[g * LANES + i]. A round adds the halves of two vectors and
@@ -56,21 +59,43 @@ INLINE void add_up(vf x[DOTS])
     }
 }
 
-/* acc[key][row] += a vector of each key times one of each row. */
-INLINE void dots_step(vf acc[DOTS], enum dtype t, int rows, const float *q, int64_t pitch,
-                      const char *const *keys, int64_t d, int64_t part)
+/* The dot products of one key with each row: K is read in the order in which it lies in memory. CHAINS sums of products are
+ * under way at a time. */
+INLINE void dots_key(vf acc[DECODE_ROWS], enum dtype t, int rows, const float *q, int64_t pitch,
+                     const char *key, int64_t D)
 {
-    vf x[DECODE_ROWS];
+    const int64_t whole = D / LANES * LANES;
+    vf part[DECODE_ROWS][CHAINS];
+    const int chains = CHAINS / rows; /* of a row */
     UNROLL
-    for (int r = 0; r < rows; r++)
-        x[r] = vload(q + r * pitch + d);
-    UNROLL_BY(16)
-    for (int k = 0; k < DOTS / rows; k++) {
-        const char *at = velement(t, keys[k], d);
-        const vf y = part ? vload_as_part(t, at, part) : vload_as(t, at);
+    for (int r = 0; r < rows; r++) {
+        UNROLL_BY(8)
+        for (int c = 0; c < chains; c++)
+            part[r][c] = (vf){0};
+    }
+    int64_t d = 0;
+    for (; d + chains * LANES <= whole; d += chains * LANES) {
+        UNROLL_BY(8)
+        for (int c = 0; c < chains; c++) {
+            const vf y = vload_as(t, velement(t, key, d + c * LANES));
+            UNROLL
+            for (int r = 0; r < rows; r++)
+                part[r][c] += vload(q + r * pitch + d + c * LANES) * y;
+        }
+    }
+    for (; d < D; d += LANES) {
+        const char *at = velement(t, key, d);
+        const vf y = d < whole ? vload_as(t, at) : vload_as_part(t, at, D - d);
         UNROLL
         for (int r = 0; r < rows; r++)
-            acc[k * rows + r] += x[r] * y;
+            part[r][0] += vload(q + r * pitch + d) * y;
+    }
+    UNROLL
+    for (int r = 0; r < rows; r++) {
+        acc[r] = part[r][0];
+        UNROLL_BY(8)
+        for (int c = 1; c < chains; c++)
+            acc[r] += part[r][c];
     }
 }
 
@@ -93,20 +118,13 @@ struct decode_tile {
 INLINE void decode_scores(enum dtype t, int rows, const struct row_block *x,
                           const struct decode_tile *tile, int64_t D, float *s)
 {
-    const int64_t pitch = decode_pitch(D), whole = D / LANES * LANES;
+    const int64_t pitch = decode_pitch(D);
     for (int64_t j = 0; j < tile->n; j += DOTS / rows, s += DOTS) {
-        const char *keys[DOTS];
         vf acc[DOTS];
         UNROLL_BY(16)
         for (int k = 0; k < DOTS / rows; k++)
-            keys[k] = velement(t, tile->k, decode_least(j + k, tile->n - 1) * tile->ks);
-        UNROLL_BY(16)
-        for (int i = 0; i < DOTS; i++)
-            acc[i] = (vf){0};
-        for (int64_t d = 0; d < whole; d += LANES)
-            dots_step(acc, t, rows, x->q, pitch, keys, d, 0);
-        if (whole < D)
-            dots_step(acc, t, rows, x->q, pitch, keys, whole, D - whole);
+            dots_key(acc + k * rows, t, rows, x->q, pitch,
+                     velement(t, tile->k, decode_least(j + k, tile->n - 1) * tile->ks), D);
         if (tile->next)
             ask_for(tile->next, DOTS / rows);
         add_up(acc);
@@ -117,8 +135,8 @@ INLINE void decode_scores(enum dtype t, int rows, const struct row_block *x,
 }
 
 /* o += p * v for `nv` vectors of columns from d on, or the last `part` columns. */
-INLINE void weigh(enum dtype t, int rows, int nv, const float *p, const struct decode_tile *tile,
-                  int64_t d, int64_t part, float *o, int64_t pitch)
+INLINE void weigh(enum dtype t, int rows, int of, int nv, const float *p,
+                  const struct decode_tile *tile, int64_t d, int64_t part, float *o, int64_t pitch)
 {
     vf acc[DECODE_ROWS][2 * PANEL];
     const char *v = velement(t, tile->v, d);
@@ -129,7 +147,7 @@ INLINE void weigh(enum dtype t, int rows, int nv, const float *p, const struct d
         for (int j = 0; j < nv; j++)
             acc[r][j] = vload(o + r * pitch + d + j * LANES);
     }
-    for (int64_t i = 0; i < tile->n; i++, v += step, p += rows) {
+    for (int64_t i = 0; i < tile->n; i++, v += step, p += of) {
         if (tile->next && d == 0)
             ask_for(tile->next, 1);
         UNROLL_BY(8)
@@ -152,15 +170,17 @@ INLINE void weigh(enum dtype t, int rows, int nv, const float *p, const struct d
 INLINE void decode_output(enum dtype t, int rows, const float *p, const struct decode_tile *tile,
                           int64_t D, float *o)
 {
-    const int nv = rows == 1 ? 2 * PANEL : PANEL; /* chains enough for two units */
+    /* Floats need no conversion, so that two rows at a time may read V twice, the first time in order. */
+    const int some = rows > 2 && t == DTYPE_F32 ? 2 : rows, nv = some > 2 ? PANEL : 2 * PANEL;
     const int64_t pitch = decode_pitch(D);
     int64_t d = 0;
     for (; d + nv * LANES <= D; d += nv * LANES)
-        weigh(t, rows, nv, p, tile, d, 0, o, pitch);
+        for (int r = 0; r < rows; r += some)
+            weigh(t, some, rows, nv, p + r, tile, d, 0, o + r * pitch, pitch);
     for (; d + LANES <= D; d += LANES)
-        weigh(t, rows, 1, p, tile, d, 0, o, pitch);
+        weigh(t, rows, rows, 1, p, tile, d, 0, o, pitch);
     if (d < D)
-        weigh(t, rows, 1, p, tile, d, D - d, o, pitch);
+        weigh(t, rows, rows, 1, p, tile, d, D - d, o, pitch);
 }
 
 /* ---- softmax of a tile ---- */
@@ -256,16 +276,6 @@ MEET_ALL(f16, DTYPE_F16)
 MEET_ALL(bf16, DTYPE_BF16)
 MEET_ALL(f32, DTYPE_F32)
 
-static meet_fn *meet_for(enum dtype t, int rows)
-{
-    static meet_fn *const table[DTYPE_COUNT][3] = {
-        [DTYPE_F16] = {meet_f16_1, meet_f16_2, meet_f16_4},
-        [DTYPE_BF16] = {meet_bf16_1, meet_bf16_2, meet_bf16_4},
-        [DTYPE_F32] = {meet_f32_1, meet_f32_2, meet_f32_4},
-    };
-    return table[t][rows / 2];
-}
-
 /* Blocks of 4 rows, then one of what is left. */
 static int block_rows(int64_t left)
 {
@@ -280,10 +290,11 @@ struct decode_buffers {
 /* Of block `b` alone; the scores are shared. Returns the floats used by `blocks` blocks. */
 static int64_t decode_split(const struct decode_job *j, int64_t b, struct decode_buffers *out)
 {
-    const int64_t pitch = decode_pitch(j->D), scores = (j->BC + DOTS) * DECODE_ROWS;
+    const int64_t pitch = decode_pitch(j->D);
+    const int64_t scores = (j->BC + DOTS) * DECODE_ROWS / LANES * LANES + LANES;
     const int64_t each = 2 * DECODE_ROWS * pitch + 2 * LANES;
-    float *p = j->scratch ? j->scratch + (scores + LANES - 1) / LANES * LANES + b * each : NULL;
-    const int64_t first = b * DECODE_ROWS;
+    const int64_t before = scores + b * each, first = b * DECODE_ROWS;
+    float *p = j->scratch ? j->scratch + before : NULL;
     out->s = j->scratch;
     out->x = (struct row_block){.first = first, .rows = block_rows(j->rows - first)};
     if (p) {
@@ -292,7 +303,7 @@ static int64_t decode_split(const struct decode_job *j, int64_t b, struct decode
         out->x.m = out->x.o + DECODE_ROWS * pitch;
         out->x.l = out->x.m + LANES;
     }
-    return (scores + LANES - 1) / LANES * LANES + (b + 1) * each;
+    return before + each;
 }
 
 static int64_t decode_blocks(const struct decode_job *j)
@@ -308,17 +319,21 @@ static size_t decode_scratch(const struct decode_job *j)
     return (size_t)decode_split(&counted, decode_blocks(j) - 1, &none) * sizeof(float);
 }
 
-/* Row r of all is query r % queries of head r / queries. */
-static void decode_load(const struct decode_job *j, struct row_block *x)
+static void decode_start(const struct decode_job *j, struct row_block *x)
 {
-    const int64_t pitch = decode_pitch(j->D);
-    const float scale = (float)(j->scale * 1.4426950408889634);
-    memset(x->q, 0, (size_t)(x->rows * pitch) * sizeof(float));
-    memset(x->o, 0, (size_t)(x->rows * pitch) * sizeof(float));
+    memset(x->o, 0, (size_t)(x->rows * decode_pitch(j->D)) * sizeof(float));
     for (int i = 0; i < LANES; i++) {
         x->m[i] = -INFINITY;
         x->l[i] = 0;
     }
+}
+
+/* Row r of all is query r % queries of head r / queries. */
+static void load_float_rows(const struct decode_job *j, struct row_block *x)
+{
+    const int64_t pitch = decode_pitch(j->D);
+    const float scale = (float)(j->scale * 1.4426950408889634);
+    memset(x->q, 0, (size_t)(x->rows * pitch) * sizeof(float));
     for (int64_t r = 0; r < decode_least(x->rows, j->rows - x->first); r++) {
         const int64_t row = j->row + x->first + r;
         const int64_t at = row / j->queries * j->head_stride + row % j->queries * j->q_stride;
@@ -342,13 +357,26 @@ static void decode_leave(const struct decode_job *j, const struct row_block *x)
     }
 }
 
+/* What a type does in its own way: rows of Q into the scratch memory; tiles, by how many rows they meet. */
+struct decode_way {
+    void (*load)(const struct decode_job *j, struct row_block *x);
+    meet_fn *meet[3]; /* 1, 2, 4 rows */
+};
+
+static const struct decode_way decode_ways[DTYPE_COUNT] = {
+    [DTYPE_F16] = {load_float_rows, {meet_f16_1, meet_f16_2, meet_f16_4}},
+    [DTYPE_BF16] = {load_float_rows, {meet_bf16_1, meet_bf16_2, meet_bf16_4}},
+    [DTYPE_F32] = {load_float_rows, {meet_f32_1, meet_f32_2, meet_f32_4}},
+};
+
 /* Key tiles outside, row blocks inside: K and V come from memory once. */
-static void decode(const struct decode_job *j)
+static void decode_by(const struct decode_job *j, const struct decode_way *way)
 {
     struct decode_buffers b;
     for (int64_t i = 0; i < decode_blocks(j); i++) {
         (void)decode_split(j, i, &b);
-        decode_load(j, &b.x);
+        decode_start(j, &b.x);
+        way->load(j, &b.x);
     }
     for (int64_t first = j->first; first < j->end; first += j->BC) {
         struct decode_tile t = {.k = velement(j->dtype, j->k, first * j->k_stride),
@@ -362,13 +390,18 @@ static void decode(const struct decode_job *j)
                                             decode_least(j->BC, j->end - next), j->D)};
         for (int64_t i = 0; i < decode_blocks(j); i++) {
             (void)decode_split(j, i, &b);
-            meet_for(j->dtype, b.x.rows)(j, &b.x, &t, first, i ? NULL : ahead, b.s);
+            way->meet[b.x.rows / 2](j, &b.x, &t, first, i ? NULL : ahead, b.s);
         }
     }
     for (int64_t i = 0; i < decode_blocks(j); i++) {
         (void)decode_split(j, i, &b);
         decode_leave(j, &b.x);
     }
+}
+
+static void decode(const struct decode_job *j)
+{
+    decode_by(j, &decode_ways[j->dtype]);
 }
 
 ISA_END

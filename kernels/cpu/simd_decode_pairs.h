@@ -1,0 +1,194 @@
+/* simd_decode_pairs.h - decode_splitkv's two products in bf16, two multiply-adds in each lane of an instruction.
+ *
+ * See simd_decode.h for the whole, simd_pairs.h for the instruction. Nothing becomes a float on its way:
+ *
+ *   scores   pairs (d, d + 1) of a key lie side by side in memory, and so do those of Q, which stays as it is;
+ *            the scale comes to the scores
+ *   output   a pair is of two keys, so their rows of V are zipped in registers; P, too, is rounded to bf16 and zipped
+ *
+ * Cost with 4 rows, for 64 bytes of K or of V: 4 of these, where floats take 8 multiply-adds, 2 loads and 4
+ * conversions. Include simd_decode.h and simd_pairs.h first.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+ISA_BEGIN
+
+enum { PAIRS = 2 * LANES }; /* elements in a vector of pairs */
+
+/* n < PAIRS: the first n elements and zeros. */
+INLINE vi load_pairs(const char *p, int64_t n)
+{
+    if (n >= PAIRS)
+        return (vi)_mm512_loadu_si512((const void *)p);
+    return (vi)_mm512_maskz_loadu_epi16((__mmask32)((1u << n) - 1), p);
+}
+
+INLINE vf dot_pairs(vf acc, vi a, vi b)
+{
+    return (vf)_mm512_dpbf16_ps((__m512)acc, (__m512bh)a, (__m512bh)b);
+}
+
+/* Q as it lies in memory, 0 behind D, where floats of it have been. */
+static void load_pair_rows(const struct decode_job *j, struct row_block *x)
+{
+    const int64_t pitch = decode_pitch(j->D);
+    memset(x->q, 0, (size_t)(x->rows * pitch) * sizeof(float));
+    for (int64_t r = 0; r < decode_least(x->rows, j->rows - x->first); r++) {
+        const int64_t row = j->row + x->first + r;
+        const int64_t at = row / j->queries * j->head_stride + row % j->queries * j->q_stride;
+        memcpy((char *)x->q + 2 * r * pitch, velement(DTYPE_BF16, j->q, at), (size_t)(2 * j->D));
+    }
+}
+
+INLINE void key_pairs(vf acc[DECODE_ROWS], int rows, const char *q, int64_t pitch, const char *key,
+                      int64_t D)
+{
+    vf sum[DECODE_ROWS] = {0}, more[DECODE_ROWS] = {0}; /* chains enough for the latency */
+    int64_t d = 0;
+    for (; d + 2 * PAIRS <= D; d += 2 * PAIRS) {
+        const vi y = load_pairs(key + 2 * d, PAIRS), z = load_pairs(key + 2 * (d + PAIRS), PAIRS);
+        UNROLL
+        for (int r = 0; r < rows; r++) {
+            const char *x = q + 2 * (r * pitch + d);
+            sum[r] = dot_pairs(sum[r], y, load_pairs(x, PAIRS));
+            more[r] = dot_pairs(more[r], z, load_pairs(x + 2 * PAIRS, PAIRS));
+        }
+    }
+    for (; d < D; d += PAIRS) {
+        const vi y = load_pairs(key + 2 * d, D - d);
+        UNROLL
+        for (int r = 0; r < rows; r++)
+            sum[r] = dot_pairs(sum[r], y, load_pairs(q + 2 * (r * pitch + d), PAIRS));
+    }
+    UNROLL
+    for (int r = 0; r < rows; r++)
+        acc[r] = sum[r] + more[r];
+}
+
+INLINE void pair_scores_of(int rows, const struct row_block *x, const struct decode_tile *tile,
+                           int64_t D, float scale, float *s)
+{
+    const int64_t pitch = decode_pitch(D);
+    for (int64_t j = 0; j < tile->n; j += DOTS / rows, s += DOTS) {
+        vf acc[DOTS];
+        UNROLL_BY(16)
+        for (int k = 0; k < DOTS / rows; k++)
+            key_pairs(acc + k * rows, rows, (const char *)x->q, pitch,
+                      velement(DTYPE_BF16, tile->k, decode_least(j + k, tile->n - 1) * tile->ks),
+                      D);
+        if (tile->next)
+            ask_for(tile->next, DOTS / rows);
+        add_up(acc);
+        vstore(s, acc[0] * scale);
+    }
+}
+
+/* s[key][row], floats, become s[key / 2][row], pairs of keys, in place. */
+INLINE void pair_weights(int rows, int64_t n, float *s)
+{
+    vi even = {0};
+    for (int i = 0; i < LANES; i++)
+        even[i] = i / rows * 2 * rows + i % rows;
+    const vi odd = even + rows;
+    float *to = s;
+    for (int64_t i = 0; i < n * rows; i += 2 * LANES, to += LANES) {
+        const __m512 a = (__m512)vload(s + i), b = (__m512)vload(s + i + LANES);
+        vstore(to, (vf)make_pairs((vf)_mm512_permutex2var_ps(a, (__m512i)even, b),
+                                  (vf)_mm512_permutex2var_ps(a, (__m512i)odd, b)));
+    }
+}
+
+/* The elements of two rows in turn. */
+INLINE void zip_pairs(vi a, vi b, vi *lo, vi *hi)
+{
+    const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const __m512i low = _mm512_or_si512(
+        lanes, _mm512_slli_epi32(_mm512_add_epi32(lanes, _mm512_set1_epi32(PAIRS)), 16));
+    const __m512i high = _mm512_add_epi16(low, _mm512_set1_epi16(LANES));
+    *lo = (vi)_mm512_permutex2var_epi16((__m512i)a, low, (__m512i)b);
+    *hi = (vi)_mm512_permutex2var_epi16((__m512i)a, high, (__m512i)b);
+}
+
+/* o += p * v for `nv` vectors of pairs from column d on, of which `width` elements are there. */
+INLINE void weigh_pairs(int rows, int nv, const float *p, const struct decode_tile *tile, int64_t d,
+                        int64_t width, float *o, int64_t pitch)
+{
+    vf acc[DECODE_ROWS][2 * PANEL];
+    const char *v = velement(DTYPE_BF16, tile->v, d);
+    const int64_t step = 2 * tile->vs;
+    UNROLL
+    for (int r = 0; r < rows; r++) {
+        UNROLL_BY(8)
+        for (int j = 0; j < 2 * nv; j++)
+            acc[r][j] = vload(o + r * pitch + d + j * LANES);
+    }
+    for (int64_t i = 0; i < tile->n; i += 2, v += 2 * step, p += rows) {
+        const bool both = i + 1 < tile->n;
+        if (tile->next && d == 0)
+            ask_for(tile->next, 2);
+        UNROLL
+        for (int j = 0; j < nv; j++) {
+            const vi a = load_pairs(v + 4 * j * LANES, width),
+                     b = both ? load_pairs(v + step + 4 * j * LANES, width) : (vi){0};
+            vi lo, hi;
+            zip_pairs(a, b, &lo, &hi);
+            UNROLL
+            for (int r = 0; r < rows; r++) {
+                int32_t pair;
+                memcpy(&pair, p + r, sizeof pair);
+                const vi weight = pair - (vi){0};
+                acc[r][2 * j] = dot_pairs(acc[r][2 * j], lo, weight);
+                acc[r][2 * j + 1] = dot_pairs(acc[r][2 * j + 1], hi, weight);
+            }
+        }
+    }
+    UNROLL
+    for (int r = 0; r < rows; r++) {
+        UNROLL_BY(8)
+        for (int j = 0; j < 2 * nv; j++)
+            vstore(o + r * pitch + d + j * LANES, acc[r][j]);
+    }
+}
+
+INLINE void pair_output_of(int rows, const float *p, const struct decode_tile *tile, int64_t D,
+                           float *o)
+{
+    const int nv = rows == 1 ? PANEL : PANEL / 2; /* chains enough for the latency */
+    const int64_t pitch = decode_pitch(D);
+    int64_t d = 0;
+    for (; d + nv * PAIRS <= D; d += nv * PAIRS)
+        weigh_pairs(rows, nv, p, tile, d, PAIRS, o, pitch);
+    for (; d < D; d += PAIRS)
+        weigh_pairs(rows, 1, p, tile, d, D - d, o, pitch);
+}
+
+INLINE void meet_pairs(int rows, const struct decode_job *j, struct row_block *x,
+                       struct decode_tile *tile, int64_t first, struct ahead ahead[2], float *s)
+{
+    tile->next = ahead ? &ahead[0] : NULL;
+    pair_scores_of(rows, x, tile, j->D, (float)(j->scale * 1.4426950408889634), s);
+    decode_softmax(j, x, first, tile->n, s);
+    pair_weights(rows, tile->n, s);
+    tile->next = ahead ? &ahead[1] : NULL;
+    pair_output_of(rows, s, tile, j->D, x->o);
+}
+
+#define MEET_PAIRS(rows)                                                                          \
+    static void meet_pairs_##rows(const struct decode_job *j, struct row_block *x,                \
+                                  struct decode_tile *tile, int64_t first, struct ahead ahead[2], \
+                                  float *s)                                                       \
+    {                                                                                             \
+        meet_pairs(rows, j, x, tile, first, ahead, s);                                            \
+    }
+MEET_PAIRS(1)
+MEET_PAIRS(2)
+MEET_PAIRS(4)
+
+/* Floats and f16 as everywhere. */
+static void decode_pairs(const struct decode_job *j)
+{
+    static const struct decode_way pairs = {load_pair_rows,
+                                            {meet_pairs_1, meet_pairs_2, meet_pairs_4}};
+    decode_by(j, j->dtype == DTYPE_BF16 ? &pairs : &decode_ways[j->dtype]);
+}
+
+ISA_END
