@@ -39,7 +39,7 @@ if [ "$(id -u)" -eq 0 ] && setpriv --reuid=12345 --regid=12345 --clear-groups tr
     as='setpriv --reuid=12345 --regid=12345 --clear-groups'
 fi
 # shellcheck disable=SC2086 # words
-second=$(tarball "$other" env HOME=/nonexistent LC_ALL=C LANG=C TZ=Pacific/Auckland XZ_OPT=-T4 XZ_DEFAULTS=--threads=4 $as)
+second=$(tarball "$other" env HOME=/dev/null/nowhere LC_ALL=C LANG=C TZ=Pacific/Auckland XZ_OPT=-T4 XZ_DEFAULTS=--threads=4 $as)
 umask 022
 is "another clone, day, ${as:+user, }umask, locale and zone give the same bytes" [ "$second" = "$first" ]
 is "its files are of the commit" [ "$(TZ=UTC tar -tvf "$tmp"/one/build/attnscope-*.tar.xz | awk '{ print $2, $4, $5 }' | sort -u)" = \

@@ -40,7 +40,7 @@ static struct session *session(void)
     };
     if (s)
         return s;
-    setenv("HOME", "/nonexistent", 1);
+    setenv("HOME", "/dev/null/nowhere", 1);
     command_register_core();
     s = session_new("fuzz");
     s->may = session_kinds[SESSION_RESTRICTED].may;

@@ -275,7 +275,7 @@ static const struct tap_test tests[] = {
 
 int main(void)
 {
-    setenv("HOME", "/nonexistent", 1);
+    setenv("HOME", "/dev/null/nowhere", 1);
     unsetenv("XDG_DATA_HOME");
     unsetenv("XDG_CONFIG_HOME");
     command_register_core();

@@ -108,8 +108,8 @@ static const struct tap_test tests[] = {
 
 int main(void)
 {
-    setenv("XDG_CONFIG_HOME", "/nonexistent", 1);
-    setenv("XDG_DATA_HOME", "/nonexistent", 1);
+    setenv("XDG_CONFIG_HOME", "/dev/null/nowhere", 1);
+    setenv("XDG_DATA_HOME", "/dev/null/nowhere", 1);
     registry = registry_new();
     devices = devices_new();
     int status = tap_run("ladder", tests, sizeof tests / sizeof *tests);

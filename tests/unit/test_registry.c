@@ -12,7 +12,7 @@
 #include "kernel/registry.h"
 #include "tap.h"
 
-#define NOWHERE "/nonexistent"
+#define NOWHERE "/dev/null/nowhere"
 
 static void test_builtin_descriptors(void)
 {

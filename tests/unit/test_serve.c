@@ -168,9 +168,9 @@ static void test_reasons(void)
     r = request(JOB_CHECK, "B=1 H=1 S=32 D=32 f32", "naive");
     r.problem.input = INPUT_FILES;
     for (int i = 0; i < 3; i++)
-        r.problem.files[i] = xstrdup("/nonexistent/q.npy");
+        r.problem.files[i] = xstrdup("/dev/null/nowhere/q.npy");
     j = run(s, &r);
-    CU_ASSERT(job_state(j) == JOB_FAILED && strstr(job_error(j), "/nonexistent/q.npy"));
+    CU_ASSERT(job_state(j) == JOB_FAILED && strstr(job_error(j), "/dev/null/nowhere/q.npy"));
     job_free(j);
     CU_ASSERT_EQUAL(super_restarts(s), 0);
     super_free(s);
@@ -236,9 +236,9 @@ static void test_output(void)
               h.dim[3] == 16);
     job_free(j);
     r = request(JOB_CHECK, "B=1 H=1 S=8 D=16 f32", "naive");
-    r.output = xstrdup("/nonexistent/o.npy");
+    r.output = xstrdup("/dev/null/nowhere/o.npy");
     j = run(s, &r);
-    CU_ASSERT(job_state(j) == JOB_FAILED && strstr(job_error(j), "/nonexistent/o.npy"));
+    CU_ASSERT(job_state(j) == JOB_FAILED && strstr(job_error(j), "/dev/null/nowhere/o.npy"));
     CU_ASSERT(!job_row(j, 0)->check && !job_row(j, 0)->reason); /* said before anything ran */
     job_free(j);
     super_free(s);
