@@ -544,9 +544,16 @@ struct cu_function {
     int device; /* whose context it was loaded into */
 };
 
+/* How many tensor maps a pass takes. */
+struct fake_takes {
+    char name[96];
+    int maps;
+};
+
 struct cu_module {
-    int dtype, parts, maps, nfunctions, device;
+    int dtype, parts, ntakes, nfunctions, device;
     char kernel[96];
+    struct fake_takes takes[16];
     struct cu_function functions[48];
 };
 
@@ -572,8 +579,10 @@ CU(cuModuleLoadData, cu_module *m, const void *image)
     (*m)->dtype = dtype ? atoi(strchr(dtype, '=') + 1) : 0;
     (*m)->parts = strstr(image, "-DATTN_PARTS_F32=1") ? 2 : (*m)->dtype;
     (*m)->device = fake.current;
-    const char *maps = strstr(image, "MAPS ");
-    (*m)->maps = maps ? atoi(maps + 5) : 0;
+    for (const char *at = image; (at = strstr(at, "MAPS ")) && (*m)->ntakes < 16; at += 5) {
+        struct fake_takes *t = &(*m)->takes[(*m)->ntakes];
+        (*m)->ntakes += sscanf(at, "MAPS %95s %d", t->name, &t->maps) == 2;
+    }
     fake.live[fake.nlive++] = *m;
     return CU_SUCCESS;
 }
@@ -593,7 +602,9 @@ CU(cuModuleGetFunction, cu_function *f, cu_module m, const char *name)
     (*f)->dtype = m->dtype;
     (*f)->parts = m->parts;
     (*f)->device = m->device;
-    (*f)->maps = m->maps;
+    for (int i = 0; i < m->ntakes; i++)
+        if (strcmp(m->takes[i].name, name) == 0)
+            (*f)->maps = m->takes[i].maps;
     (*f)->first = m->nfunctions++ == 0;
     return CU_SUCCESS;
 }
@@ -1512,23 +1523,50 @@ static int write_file(struct nvrtc_program *p)
     return refuse_source(p, f ? "error: written\n" : "error: cannot write\n");
 }
 
-/* Tensor maps that a kernel takes: of a file's passes the most, as each has its own. */
-static int count_maps(const char *source)
+/* The name of the kernel that a __global__ is of: the word before its parameters. */
+static void find_name(const char *at, char *name, size_t size)
 {
-    int most = 0, maps = 0;
-    for (const char *at = source; *at; at++) {
-        if (strncmp(at, "__global__", 10) == 0)
-            maps = 0;
-        maps += strncmp(at, "__grid_constant__ TensorMap ", 28) == 0;
-        most = maps > most ? maps : most;
+    *name = 0;
+    for (at = strchr(at, '('); at; at = strchr(at + 1, '(')) {
+        const char *from = at;
+        while (isalnum((unsigned char)from[-1]) || from[-1] == '_')
+            from--;
+        snprintf(name, size, "%.*s", (int)(at - from), from);
+        if (strcmp(name, "__launch_bounds__") != 0)
+            return;
     }
-    return most;
+}
+
+/* Appends how many tensor maps each pass of a file takes: "MAPS name count", where it takes any. */
+static void list_maps(const char *source, char *image)
+{
+    static const char global[] = "__global__";
+    for (const char *at = strstr(source, global), *next; at; at = next) {
+        char name[96];
+        int maps = 0;
+        next = strstr(at + 1, global);
+        for (const char *map = at;
+             (map = strstr(map, "__grid_constant__ TensorMap ")) && (!next || map < next); map++)
+            maps++;
+        find_name(at, name, sizeof name);
+        if (maps)
+            sprintf(image + strlen(image), "MAPS %s %d\n", name, maps < 99 ? maps : 99);
+    }
+}
+
+static size_t count_passes(const char *source)
+{
+    size_t n = 0;
+    for (const char *at = source; (at = strstr(at, "__global__")); at++)
+        n++;
+    return n;
 }
 
 CU(nvrtcCompileProgram, struct nvrtc_program *p, int n, const char *const *options)
 {
-    size_t len = sizeof image_mark + strlen(p->name) + sizeof "NAME \nMAPS 00\n";
-    int maps;
+    enum { MAPS_LINE = 96 + sizeof "MAPS  00\n" };
+    size_t len = sizeof image_mark + strlen(p->name) + sizeof "NAME \n" +
+                 count_passes(p->source) * MAPS_LINE;
     ENTER("nvrtcCompileProgram");
     if (strstr(p->source, "FAKE_BOMB"))
         for (volatile unsigned x = 0;; x++)
@@ -1550,8 +1588,7 @@ CU(nvrtcCompileProgram, struct nvrtc_program *p, int n, const char *const *optio
         len += strlen(options[i]) + 1;
     p->image = calloc(len + 1, 1);
     strcat(strcat(strcat(strcpy(p->image, image_mark), "NAME "), p->name), "\n");
-    maps = count_maps(p->source);
-    sprintf(p->image + strlen(p->image), "MAPS %d\n", maps < 99 ? maps : 99);
+    list_maps(p->source, p->image);
     for (int i = 0; i < n; i++)
         strcat(strcat(p->image, options[i]), "\n");
     return 0;
