@@ -297,4 +297,18 @@ run roofline fa2_mma B=4 H=16 S=8k D=128 gpu=H200 --json
 is "of the very shape alone" says "$out" '"measured_tflops":null,.*"measured_origin":null'
 run timeline fa2_mma $at gpu=H200 origin=model
 is "so has the timeline" says "$out" 'RECORDED 1\.[0-9]+ ms \(h200\)'
+# Where that GPU is not: what was recorded there, of peers, too, whatever else can run here.
+[ -e /dev/nvidiactl ] || for python in none ''; do
+    export ATTNSCOPE_PYTHON=$python
+    ATTNSCOPE_LIBCUDA=none run compare torch:flash,fa3_streamk B=4 H=16 S=4k D=128 f16 gpu=H200
+    is "without the GPU: recorded times, ${python:-a} Python" says "$(printf '%s' "$out" | tr '\n' '~')" \
+        'recorded on H200:~ +torch:flash: 1\.[0-9]+ ms, [^~]*recording h200-limit\)~ +fa3_streamk: [0-9]+ us, [^~]*recording h200-limit\)'
+done
+unset ATTNSCOPE_PYTHON
+ATTNSCOPE_LIBCUDA=none run compare torch:flash,torch:math S=4k D=128 f16
+is "of no GPU that nobody named" [ "$(printf '%s' "$out" | grep -c 'recorded on')" -eq 0 ]
+run open
+listed=$out
+run recordings
+is "recordings lists what open lists" [ "$out" = "$listed" ]
 finish

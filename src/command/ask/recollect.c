@@ -104,7 +104,7 @@ void recollect_all_text(struct session *s, const struct request *r, struct str *
 {
     const struct device *gpu = r->options.gpu ? session_gpu(s, r->options.gpu, NULL) : NULL;
     struct str lines = {0};
-    if (!gpu || !recall_has_gpu(session_recall(s), gpu))
+    if (!gpu || session_gpu_is_here(s, gpu) || !recall_has_gpu(session_recall(s), gpu))
         return;
     for (int i = 0; i < r->nkernels; i++) {
         const struct recalled it = recollect(s, r, i, gpu);

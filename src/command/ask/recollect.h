@@ -25,7 +25,7 @@ void recollect_where(const struct recalled *it, struct str *out);
 void recollect_text(const struct recalled *it, struct str *out);
 
 /* Appends what recordings have of each entry on the GPU that gpu= names, a line each with where it is from, below a heading:
- * of the very shape, else the nearest. Nothing where no GPU is named, or of none is anything known. */
+ * of the very shape, else the nearest. Nothing where no GPU is named or it is here, or where nothing is known. */
 void recollect_all_text(struct session *s, const struct request *r, struct str *out);
 
 #endif

@@ -442,12 +442,10 @@ static void show_simulated(struct session *s, struct cmd_call *c, const struct r
         look->below(s, rows, c->out);
 }
 
-/* Where no GPU has run it: what recordings have of the one that gpu= names. */
+/* Where the GPU that gpu= names has not run it: what recordings have of that. */
 static void show_recorded(struct session *s, struct cmd_call *c, const struct request *r)
 {
-    const char *backend = NULL;
-    if (call_format(c) != FORMAT_TEXT || request_backend(r, &backend, NULL) ||
-        backend_is_gpu(backend))
+    if (call_format(c) != FORMAT_TEXT)
         return;
     const size_t from = c->out->len;
     recollect_all_text(s, r, c->out);
