@@ -30,4 +30,4 @@ libattnscope_a_SOURCES += %D%/compile/compile_log.h %D%/compile/compile_log.c
 libattnscope_a_SOURCES += %D%/sim/cage.h %D%/sim/cage.c %D%/sim/walls.h %D%/sim/walls.c
 libattnscope_a_SOURCES += %D%/compile/ptx.h %D%/compile/ptx.c %D%/compile/ptx_shipped.c %D%/compile/ptx_names.h %D%/compile/ptx_names.c %D%/compile/ptx_text.h %D%/compile/ptx_text.c
 libattnscope_a_SOURCES += %D%/sim/launch.h %D%/sim/launch.c %D%/sim/ring.h %D%/sim/ring.c %D%/sim/omit.h %D%/sim/omit.c %D%/sim/params.h %D%/sim/params.c %D%/sim/sample.h %D%/sim/sample.c %D%/sim/sum.h %D%/sim/sum.c %D%/look.h %D%/look.c %D%/sim/look.h %D%/sim/look.c %D%/sim/seen.c %D%/sim/finding.h %D%/sim/finding.c %D%/sim/answer.h %D%/sim/answer.c
-libattnscope_a_SOURCES += %D%/debug.h %D%/debug.c %D%/sim/debugged.h %D%/sim/debug.c %D%/sim/numbers.c %D%/sim/names.c %D%/sim/history.c %D%/sim/shown.c %D%/sim/stop.c
+libattnscope_a_SOURCES += %D%/debug.h %D%/debug.c %D%/sim/debugged.h %D%/sim/debug.c %D%/sim/debug_serve.c %D%/sim/numbers.c %D%/sim/names.c %D%/sim/history.c %D%/sim/shown.c %D%/sim/stop.c

@@ -150,12 +150,13 @@ void pool_watch(struct pool *p, void (*progress)(void *ctx), void *ctx)
 
 static void begin_news(struct pool *p, int64_t blocks)
 {
-    if (!p->news.progress)
+    struct pool_news *n = &p->news;
+    n->count = 0;
+    n->every = blocks > 1 ? 1 : 2; /* one block has no news before its end, and needs no clock */
+    if (!n->progress || blocks <= 1)
         return;
-    p->news.told_ns = ns_now();
-    p->news.left = blocks;
-    p->news.every = 1;
-    p->news.count = 0;
+    n->told_ns = ns_now();
+    n->left = blocks;
 }
 
 /* Blocks have ended, and it may be time to say so. The shorter they are, the fewer looks at the clock. */

@@ -14,7 +14,7 @@
 static void (*fatal_hook)(void);
 static int dying; /* how often that was asked for */
 
-/* Formats into `err`. Goes through a buffer of its own, because an argument may be err->text. */
+/* Formats into `err`, with no mark and nobody caught. Goes through a buffer of its own, because an argument may be err->text. */
 __attribute__((format(printf, 2, 0))) static void err_format(struct err *err, const char *fmt,
                                                              va_list ap)
 {
@@ -31,6 +31,9 @@ __attribute__((format(printf, 2, 0))) static void err_format(struct err *err, co
         text[len] = 0;
     }
     memcpy(err->text, text, len + 1);
+    err->at = -1;
+    err->len = 0;
+    err->caught = false;
 }
 
 enum status err_set(struct err *err, enum status st, const char *fmt, ...)
@@ -41,9 +44,6 @@ enum status err_set(struct err *err, enum status st, const char *fmt, ...)
     va_start(ap, fmt);
     err_format(err, fmt, ap);
     va_end(ap);
-    err->at = -1;
-    err->len = 0;
-    err->caught = false;
     return st;
 }
 
@@ -55,8 +55,6 @@ enum status err_caught(struct err *err, const char *fmt, ...)
     va_start(ap, fmt);
     err_format(err, fmt, ap);
     va_end(ap);
-    err->at = -1;
-    err->len = 0;
     err->caught = true;
     return ST_FAIL;
 }
@@ -71,7 +69,6 @@ enum status err_mark(struct err *err, enum status st, int at, int len, const cha
     va_end(ap);
     err->at = at;
     err->len = len;
-    err->caught = false;
     return st;
 }
 

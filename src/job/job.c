@@ -232,15 +232,10 @@ void job_announce_queue(struct job *j, const struct job_queue *q)
 
 /* ---- after a worker's end ---- */
 
-static bool failed_check(const struct run_row *row)
-{
-    return row->check && strcmp(row->check, "fail") == 0;
-}
-
 /* A remark gives way to the sentence; why the check failed does not. */
 static void set_reason(struct run_row *row, const char *sentence)
 {
-    if (row->reason && failed_check(row))
+    if (row->reason && run_row_failed(row))
         return;
     free(row->reason);
     row->reason = xstrdup(sentence);
@@ -299,7 +294,7 @@ static void fail_row(struct run_row *row, char *reason)
 static void doubt_row(struct job *j, int entry)
 {
     struct run_row *row = &j->rows[entry];
-    if (!j->entries[entry].doubted || failed_check(row))
+    if (!j->entries[entry].doubted || run_row_failed(row))
         return;
     free(row->check);
     row->check = NULL;
@@ -313,7 +308,7 @@ static void lose_entry(struct job *j, int i, bool own_fault)
     struct entry_state *e = &j->entries[i];
     if ((j->request.kind != JOB_RUN && j->request.kind != JOB_CHECK) || !(e->seen || row->check))
         return;
-    if (own_fault && row->reason && !failed_check(row))
+    if (own_fault && row->reason && !run_row_failed(row))
         fail_row(row, xstrdup(row->reason));
     e->doubted = true;
     doubt_row(j, i);
@@ -476,7 +471,7 @@ void job_leave_out(struct job *j, int i, const char *sentence)
 bool job_go_on_without(struct job *j, int entry, bool fault)
 {
     const struct run_row *row = &j->rows[entry];
-    const bool caught = failed_check(row); /* which its row says; the job has done what it can */
+    const bool caught = run_row_failed(row); /* which its row says; the job has done what it can */
     lose_entry(j, entry, fault);
     j->entries[entry].over = j->entries[entry].failed = true;
     if (fault && !caught)
@@ -617,7 +612,7 @@ void job_take_extra_verdict(struct job *j, int i, const json_t *verdict)
     struct run_row *row = &j->rows[x->entry];
     const char *check = json_string_value(json_object_get(verdict, "check")),
                *reason = json_string_value(json_object_get(verdict, "reason"));
-    if (check && strcmp(check, "pass") != 0 && !failed_check(row)) {
+    if (check && strcmp(check, "pass") != 0 && !run_row_failed(row)) {
         char *where = problem_words(j, x), *clean = sanitize_line(reason ? reason : check);
         fail_row(row, xasprintf("%s is wrong%s: %s", x->what, where, clean));
         j->entries[x->entry].elsewhere = true;
@@ -633,7 +628,7 @@ void job_leave_extra(struct job *j, int i, const char *sentence)
     const int entry = j->extras[i].entry;
     struct run_row *row = &j->rows[entry];
     j->entries[entry].doubted = true;
-    if (!failed_check(row)) {
+    if (!run_row_failed(row)) {
         free(row->reason);
         row->reason = xasprintf("%s: %s was not judged: %s", j->request.entries[entry].kernel,
                                 j->extras[i].what, sentence);
@@ -732,7 +727,7 @@ static enum status take_row(struct job *j, int i, json_t *row, enum role role, s
         return err_set(err, ST_FAIL, "a row is no object");
     const bool cut = role == LAUNCH && json_is_true(json_object_get(row, "unfinished"));
     j->entries[i].doubted |= cut;
-    keep_own_fields(row, role, failed_check(&j->rows[i]));
+    keep_own_fields(row, role, run_row_failed(&j->rows[i]));
     job_bound_texts(row);
     const enum status st = record_from_json(run_fields, &j->rows[i], row, err);
     doubt_row(j, i);
@@ -790,7 +785,7 @@ void job_judge_clock(struct job *j)
     if (!lateness_found(&j->clocks, &told))
         return;
     for (int i = 0; i < j->request.nentries; i++)
-        if (j->rows[i].n > 0 && !failed_check(&j->rows[i]))
+        if (j->rows[i].n > 0 && !run_row_failed(&j->rows[i]))
             fail_row(&j->rows[i],
                      xasprintf("%.2f s passed in its process by its clock while %.2f s "
                                "passed outside: the times are not true",

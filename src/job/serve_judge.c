@@ -163,7 +163,7 @@ static enum status judge_output(struct judge *j, const struct problem *p, int en
         verify_output(j->reference, output.data, j->pool, row);
         if (output.size > guarded_bytes(&p->shape))
             verify_lse(j->reference, (const char *)output.data + guarded_bytes(&p->shape), row);
-        if (row->check && strcmp(row->check, "fail") == 0)
+        if (run_row_failed(row))
             add_cause(j, p, entry, output.data, row);
         if (entry > 0 && !further && j->base.data && j->base_job == j->peer.job)
             row->pair_max_diff = verify_pair(p, j->base.data, output.data, j->pool);

@@ -180,7 +180,7 @@ void told_cut(struct job *j, const char *sentence)
 {
     for (int i = 0; i < j->request.nentries; i++) {
         struct run_row *row = &j->rows[i];
-        const bool failed = row->check && !strcmp(row->check, "fail");
+        const bool failed = run_row_failed(row);
         if (is_complete(j, i) || failed)
             continue;
         if (j->request.kind == JOB_RUN && row->check) {

@@ -231,7 +231,7 @@ static const char *const shards_docs[] = {
     "each GPU has a stretch of the keys and all queries; answers are gathered once, for decoding"};
 static const char *const transport_words[] = {"auto", "nccl", "copies", "peer", NULL};
 static const char *const transport_docs[] = {
-    "what was faster on such GPUs, here or in a recording; else NCCL, or copies where it is not",
+    "what was faster on such GPUs, here or in a recording; else NCCL; without it copies",
     "NVIDIA's library for it, or nothing", "the driver copies from GPU to GPU",
     "it does where they go straight; else NCCL"};
 static const char *const hazards_words[] = {"auto", "on", "off", NULL};

@@ -41,6 +41,11 @@ bool run_row_passed(const struct run_row *row)
            (!row->origin || strcmp(row->origin, ORIGIN_ALTERED) != 0);
 }
 
+bool run_row_failed(const struct run_row *row)
+{
+    return row->check && !strcmp(row->check, "fail");
+}
+
 bool run_row_is_shared(const struct run_row *row)
 {
     return row->gpus != INT_UNKNOWN;

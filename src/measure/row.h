@@ -43,6 +43,8 @@ void run_rows_share(const struct run_rows *rows, struct rowset *out);
 
 /* Did it pass its check? False also where there is none. */
 bool run_row_passed(const struct run_row *row);
+/* Did it fail it? */
+bool run_row_failed(const struct run_row *row);
 /* Did several GPUs share it? Then its time says nothing of one. */
 bool run_row_is_shared(const struct run_row *row);
 

@@ -534,7 +534,7 @@ void verify_lse(const struct reference *r, const void *guarded_lse, struct run_r
         return;
     char *reason = lse_reason(r, g, &f);
     row->lse_max_diff = f.nonfinite || f.unwritten ? REAL_UNKNOWN : f.max;
-    if (reason && (!row->check || strcmp(row->check, "fail") != 0)) {
+    if (reason && !run_row_failed(row)) {
         set_text(&row->check, xstrdup("fail"));
         set_text(&row->reason, reason);
         return;

@@ -865,16 +865,6 @@ json_t *sim_debug_answer(struct debugged *d, const json_t *ask)
     return o;
 }
 
-void sim_debug_text(const json_t *answer, struct str *out)
-{
-    char *dumped = json_dumps(answer, JSON_COMPACT | JSON_ENSURE_ASCII);
-    if (dumped && strlen(dumped) <= DEBUG_ANSWER_MAX)
-        str_add(out, dumped);
-    else
-        str_addf(out, "{\"status\": %d, \"error\": \"the answer is too long\"}", (int)ST_USAGE);
-    free(dumped);
-}
-
 void sim_debug_close(struct debugged *d)
 {
     while (d->nmarks)
@@ -883,24 +873,4 @@ void sim_debug_close(struct debugged *d)
     (void)drop_displays(d, 0, NULL);
     drop_block(d);
     omitted_clear(&d->omitted);
-}
-
-void sim_debug_serve(void *ctx, struct cage_board *board)
-{
-    struct debugged d;
-    struct str text = {0}, out = {0};
-    bool heard = true;
-    sim_debug_open(&d, ctx, board);
-    while (heard && cage_next(&text)) {
-        json_t *ask = json_loadb(str_text(&text), text.len, 0, NULL),
-               *answer = sim_debug_answer(&d, ask);
-        str_clear(&out);
-        sim_debug_text(answer, &out);
-        json_decref(ask);
-        json_decref(answer);
-        heard = cage_tell(&out);
-    }
-    sim_debug_close(&d);
-    str_free(&text);
-    str_free(&out);
 }

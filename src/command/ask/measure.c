@@ -289,7 +289,7 @@ static struct run_row ended_row(const struct measuring *m, int i, bool keep, str
         return reason_row(r, i, m->backend, m->l2, no_figures(m->job));
     if (has_figures(row))
         out->ran++;
-    if (row->check && !strcmp(row->check, "fail"))
+    if (run_row_failed(row))
         out->failed++;
     const bool broke = m->job && job_entry_failed(m->job, m->entry[i]) &&
                        (!row->check || !strcmp(row->check, "pass"));

@@ -398,7 +398,7 @@ bool simulate_few(struct session *s, const struct request *r, int i, double with
 static void count_row(const struct run_row *row, struct measured *m)
 {
     m->ran += has_run(row);
-    m->failed += row->check && !strcmp(row->check, "fail");
+    m->failed += run_row_failed(row);
     m->unknown += !row->check && row->checked_rows != INT_UNKNOWN;
 }
 

@@ -128,7 +128,7 @@ static void count_rows(const struct run_rows *rows, struct measured *m)
     for (size_t i = 0; i < rows->n; i++) {
         const struct run_row *row = &rows->v[i];
         m->ran += was_counted(row);
-        m->failed += row->check && !strcmp(row->check, "fail");
+        m->failed += run_row_failed(row);
         m->unknown += !row->check && row->checked_rows != INT_UNKNOWN;
     }
 }

@@ -278,7 +278,7 @@ void timeline_take(const struct measuring *job, int i, struct timeline *out)
     if (sched_from_stamps(stamps, r->descs[i], &r->params[i], &r->problem.shape, &out->schedule,
                           &out->panel.note, &why) != ST_OK)
         out->panel.reason = xstrdup(why.text);
-    else if (row->check && strcmp(row->check, "fail") == 0)
+    else if (run_row_failed(row))
         out->panel.reason =
             xasprintf("%s fails its check here, so its times are not shown", out->panel.kernel);
     out->schedule.origin = origin_word(row->origin);

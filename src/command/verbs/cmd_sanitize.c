@@ -30,17 +30,12 @@ struct outcome {
 
 /* ---- one kernel ---- */
 
-static bool has_failed(const struct run_row *run)
-{
-    return run->check && !strcmp(run->check, "fail");
-}
-
 static void add_verdict(struct outcome *o, const struct run_row *run, const struct kernel_desc *d,
                         int64_t found)
 {
     char *without = without_text(run, d);
     char blocks[NUMBER_BUF], instructions[NUMBER_BUF];
-    const bool wrong = has_failed(run) && !found, judged = run->checked_rows != INT_UNKNOWN;
+    const bool wrong = run_row_failed(run) && !found, judged = run->checked_rows != INT_UNKNOWN;
     const bool counted =
         !isnan(run->warp_instructions); /* else it was stopped, and why is in the reason */
     number_fmt_int(blocks, run->blocks_run == INT_UNKNOWN ? 0 : run->blocks_run);
@@ -112,7 +107,7 @@ static void take(struct outcome *o, const struct request *r, const struct measur
 {
     const struct run_row *run = m->rows.n ? &m->rows.v[0] : NULL;
     const size_t from = o->findings.n;
-    if (!run || !profile || (isnan(run->warp_instructions) && !has_failed(run))) {
+    if (!run || !profile || (isnan(run->warp_instructions) && !run_row_failed(run))) {
         add_stuck(o, r, m);
         return;
     }

@@ -105,7 +105,7 @@ const char *kernel_rows_untimed(const struct kernel_rows *k, const struct kernel
 
 static void show_figures(struct view_row *row, const struct figures *f)
 {
-    row->bad = f->row.check && strcmp(f->row.check, "fail") == 0;
+    row->bad = run_row_failed(&f->row);
     if (row->bad)
         snprintf(row->value, sizeof row->value, "FAIL");
     else if (f->row.median_us > 0)
@@ -115,7 +115,7 @@ static void show_figures(struct view_row *row, const struct figures *f)
 /* In place of a time that there is none of: that it was simulated. */
 static void show_simulated(struct view_row *row, const struct run_row *it)
 {
-    row->bad = it->check && strcmp(it->check, "fail") == 0;
+    row->bad = run_row_failed(it);
     snprintf(row->value, sizeof row->value, "%s", row->bad ? "FAIL" : "sim");
 }
 
