@@ -31,6 +31,8 @@ struct front {
     void (*output)(void *ctx, struct str *out);
     /* Does it show this row as one of settings that have changed since? Pictures of it then say so. */
     bool (*is_old)(void *ctx, const struct row *row);
+    /* A copy of a kernel was saved by `edit`, and is judged next: what the user is at. NULL: nothing is shown. */
+    void (*edited)(void *ctx, const struct kernel *k);
     /* Gives the terminal to a program that wants all of it, and takes it back. */
     void (*lend)(void *ctx);
     void (*reclaim)(void *ctx);

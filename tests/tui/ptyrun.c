@@ -304,6 +304,23 @@ bool pty_shows(struct pty *p, const char *text)
     return strstr(pty_text(p), text) != NULL;
 }
 
+bool pty_stood(const struct pty *p, const char *text)
+{
+    return p->at_send && strstr(p->at_send, text);
+}
+
+static void remember_screen(struct pty *p)
+{
+    free(p->at_send);
+    p->at_send = strdup(pty_text(p));
+}
+
+static void forget_screen(struct pty *p)
+{
+    free(p->at_send);
+    p->at_send = NULL;
+}
+
 /* ---- the program ---- */
 
 struct pty *pty_start(int w, int h, char *const argv[], const char *const env[])
@@ -340,12 +357,15 @@ void pty_free(struct pty *p)
         close(p->fd);
     close(p->slave);
     free(p->raw);
+    free(p->at_send);
     free(p);
 }
 
 void pty_send(struct pty *p, const char *bytes)
 {
     size_t len = strlen(bytes);
+    if (len > 0)
+        remember_screen(p);
     while (len > 0) {
         ssize_t n = write(p->fd, bytes, len);
         if (n <= 0)
@@ -360,6 +380,7 @@ void pty_resize(struct pty *p, int w, int h)
     struct winsize size = {.ws_col = (unsigned short)w, .ws_row = (unsigned short)h};
     p->w = w;
     p->h = h;
+    forget_screen(p);
     ioctl(p->fd, TIOCSWINSZ, &size);
 }
 
@@ -409,16 +430,47 @@ static double end_of_patience(int ms)
     return pty_now() + (ms >= SOON_MS && ms < PATIENCE_MS ? PATIENCE_MS : ms) / 1e3;
 }
 
+/* Does the program wait for something? */
+static bool sleeps(const struct pty *p)
+{
+    char path[32], line[256] = "";
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)p->pid);
+    FILE *f = fopen(path, "r");
+    if (!f)
+        return true;
+    const char *name_end = fgets(line, sizeof line, f) ? strrchr(line, ')') : NULL;
+    fclose(f);
+    return !name_end || !strchr("RD", name_end[2]);
+}
+
+/* A frame comes in pieces, and the text that was waited for may stand in the first: what else the
+ * frame changes is read too, until the program, which never waits for its terminal, waits for
+ * something else. */
+static void read_rest_of_frame(struct pty *p)
+{
+    enum { BUSY_MS = 20, PIPE_MS = 2, LONGEST_MS = 2000 };
+    const double end = pty_now() + LONGEST_MS / 1e3;
+    bool asleep;
+    do
+        asleep = sleeps(p);
+    while ((pty_read(p, asleep ? PIPE_MS : BUSY_MS) || !asleep) && pty_now() < end);
+}
+
 static bool wait_until(struct pty *p, const char *text, int ms, bool shown)
 {
     const double end = end_of_patience(ms);
-    while (pty_shows(p, text) != shown) {
-        int left = (int)((end - pty_now()) * 1e3);
-        if (left <= 0)
-            return false;
-        pty_read(p, left < 50 ? left : 50);
+    for (;;) {
+        while (pty_shows(p, text) != shown) {
+            int left = (int)((end - pty_now()) * 1e3);
+            if (left <= 0)
+                return false;
+            pty_read(p, left < 50 ? left : 50);
+        }
+        read_rest_of_frame(p);
+        forget_screen(p);
+        if (shown || !pty_shows(p, text)) /* seen is seen; what was moved is not gone */
+            return true;
     }
-    return true;
 }
 
 bool pty_wait(struct pty *p, const char *text, int ms)

@@ -29,8 +29,9 @@ struct pty {
     char *raw; /* every byte since pty_forget() */
     size_t len, cap;
     char text[PTY_H * (PTY_W * 4 + 1)]; /* of pty_text() */
-    int asked;                          /* status questions (DSR 5) that wait for an answer */
-    int status;                         /* wait status after pty_ended() */
+    char *at_send; /* pty_text() when keys were last sent; NULL: something was waited for since */
+    int asked;     /* status questions (DSR 5) that wait for an answer */
+    int status;    /* wait status after pty_ended() */
     bool reaped;
 };
 
@@ -48,11 +49,15 @@ void pty_take(struct pty *p, const char *bytes, size_t n);
 /* Reads until `quiet` ms of silence, at most `ms`. Returns when the last byte came (pty_now). */
 double pty_settle(struct pty *p, int quiet, int ms);
 /* Until the screen shows the text, or `ms` are over; half a second and more means "soon" and is
- * lengthened to 20 s, here and below, since these wait for a state. What must be fast is timed. */
+ * lengthened to 20 s, here and below, since these wait for a state. What must be fast is timed.
+ * When it returns, the frame that showed it is complete. */
 bool pty_wait(struct pty *p, const char *text, int ms);
 /* Until it does not. */
 bool pty_wait_gone(struct pty *p, const char *text, int ms);
 bool pty_shows(struct pty *p, const char *text);
+/* Did the screen show the text already when keys were last sent, and nothing was waited for since?
+ * Then to wait for it says nothing about what the keys did. */
+bool pty_stood(const struct pty *p, const char *text);
 /* The screen as lines; valid until the next call. */
 const char *pty_text(struct pty *p);
 void pty_forget(struct pty *p); /* the raw bytes */

@@ -106,7 +106,7 @@ static void test_over_output(void)
 {
     struct pty *p = tui_start(80, 24);
     pty_send(p, ":devices\r");
-    tui_expect(p, "GB/s", 2000);
+    tui_expect(p, "Esc close", 2000); /* seen: what nobody saw stays */
     pty_send(p, ":");
     pty_settle(p, QUIET, 500);
     CU_ASSERT_TRUE(pty_shows(p, "GB/s")); /* to be read while the next line is typed */
@@ -129,14 +129,14 @@ static void test_quit(void)
 static void test_order_of_runs(void)
 {
     struct pty *p = start_busy(BUSY);
-    pty_send(p,
-             ":run " TINY " time=1\r:set D=32\r:set D=128\r"); /* waits itself: the rest waits on */
-    tui_expect(p, "128", RUN_MS);
+    pty_send(p, ":run naive S=24 H=1 D=16 f32 backend=cpu n=1000000 time=1\r:set D=32\r:set "
+                "D=128\r"); /* waits itself: the rest waits on */
+    tui_expect(p, "cmd> run fa2 D=128", RUN_MS);
     close_popup(p);
     pty_send(p, ":results\r");
-    tui_expect(p, "2  ", 2000);
+    tui_expect(p, "Esc close", 2000);
+    CU_ASSERT_TRUE(pty_shows(p, "S=24 D=16 f32"));
     close_popup(p);
-    tui_expect(p, "cmd> run fa2 D=128", 2000);
     tui_quit(p);
 }
 

@@ -30,6 +30,7 @@ static void bound_then_compiled(void)
     CU_ASSERT_TRUE(tui_expect(p, "Occupancy  4 blocks/SM", START_MS)); /* and no bound: "<=7" */
     CU_ASSERT_TRUE(tui_expect(p, "regs 4 <==", START_MS));
     pty_send(p, ":set D=128\r"); /* another code */
+    CU_ASSERT_TRUE(tui_expect(p, "D             128", RUN_MS));
     CU_ASSERT_TRUE(tui_expect(p, "Occupancy  4 blocks/SM, 8 of 64 warps", RUN_MS));
     CU_ASSERT_TRUE(tui_expect(p, "regs/thread 200 nvrtc", RUN_MS));
     tui_quit(p);

@@ -36,7 +36,9 @@ static void borrow_and_return(void)
     CU_ASSERT_FALSE(is_line_mode(p));
     CU_ASSERT_FALSE(pty_shows(p, "the editor is here"));
     pty_send(p, "q"); /* closes the popup */
-    CU_ASSERT_TRUE(tui_expect(p, "fa2_edit", 5000 * SLOW));
+    CU_ASSERT_TRUE(pty_wait_gone(p, "Esc close", 5000 * SLOW));
+    CU_ASSERT_TRUE(
+        tui_expect(p, "cmd> run fa2_edit", 5000 * SLOW)); /* the screen goes on with it */
     tui_quit(p);
 }
 

@@ -12,9 +12,9 @@
 static const struct place {
     const char *keys, *shows;
 } places[] = {
-    {"1", "[1 Explore]"},  {"2", "[2 Compare]"}, {"3", "[3 Sweep]"},   {"4", "[4 Roof"},
+    {"", "[1 Explore]"},   {"2", "[2 Compare]"}, {"3", "[3 Sweep]"},   {"4", "[4 Roof"},
     {"5", "[5 Timeline]"}, {"6", "[6 Source]"},  {"7", "[7 Lessons]"}, {"1?", "Keys of"},
-    {"1o", "Options"},     {"1:", " :"},
+    {"1o", "Options"},     {"1:show", ":show"},
 };
 static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT},
                  crashes[] = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE};

@@ -48,7 +48,7 @@ static void test_timeline(void)
     press(p, "u", "MODEL  L4");                              /* undo reaches this screen too */
     press(p, "\022", "MODEL  H200");                         /* redo */
     press(p, ":set causal=yes\r", "longest/mean block 1.8"); /* half of the tiles, unevenly */
-    press(p, "\t", "splitkv");
+    pty_send(p, "\t");
     press(p, " ", "timeline splitkv");     /* alone again, the focused one */
     tui_expect(p, "median error", RUN_MS); /* simulated and predicted: its clock is there */
     CU_ASSERT(pty_wait_gone(p, "fa2  MODEL", WAIT));
@@ -65,7 +65,7 @@ static void test_stamps(void)
 {
     struct pty *p = tui_start(100, 30);
     press(p, ":set S=128 H=2\r", "S=128");
-    press(p, "5", "MODEL");
+    press(p, "5", "[5 Timeline]");
     pty_send(p, "r");
     tui_expect(p, "LIVE", RUN_MS);
     tui_expect(p, "threads busy", WAIT);
@@ -73,7 +73,8 @@ static void test_stamps(void)
     press(p, ".", "measured, and hidden");
     pty_send(p, ".");
     CU_ASSERT(pty_wait_gone(p, "hidden", WAIT));
-    press(p, ":set S=256\r", "MODEL");
+    press(p, ":set S=256\r", "S=256");
+    CU_ASSERT(pty_shows(p, "MODEL") && !pty_shows(p, "LIVE"));
     tui_quit(p);
 }
 
@@ -88,7 +89,7 @@ static void test_sizes(void)
         CU_ASSERT(is_ascii(p));
         press(p, "6", "fa2.cu");
         CU_ASSERT(is_ascii(p));
-        press(p, "b", "- ");
+        press(p, "b", "fa2_keys -> fa2");
         CU_ASSERT(is_ascii(p));
         CU_ASSERT_EQUAL(p->unknown, 0);
         tui_quit(p);
@@ -100,21 +101,25 @@ static void test_source(void)
     struct pty *p = tui_start(120, 30);
     press(p, "6", "@name      fa2");
     tui_expect(p, "source fa2 marks=yes", WAIT);
-    press(p, "a", "source fa2 ");
+    pty_send(p, "a");
     CU_ASSERT(pty_wait_gone(p, "marks=yes", WAIT));
     press(p, "/__syncthreads\r", "__syncthreads(); // nobody");
     press(p, "K", "Barrier of the block");
-    press(p, "\033", "cmd>");
+    pty_send(p, "\033");
+    CU_ASSERT(pty_wait_gone(p, "Barrier of the block", WAIT));
     press(p, "b", "fa2_keys -> fa2");
     tui_expect(p, "registers 168 -> 128", WAIT);
     tui_expect(p, "Warp instructions, more or fewer by each line",
                RUN_MS); /* simulated by itself */
     tui_expect(p, "off by 40 %", WAIT);
-    press(p, "c", "more or fewer by each line"); /* another counter of the change */
-    press(p, ".", "fa2_keys -> fa2");
+    press(
+        p, "cc",
+        "Branches that split a warp, more or fewer by each line"); /* another counter of the change */
+    tui_expect(p, " 152> ", WAIT);                                 /* its costliest line */
+    pty_send(p, ".");
     CU_ASSERT(pty_wait_gone(p, "off by 40 %", WAIT)); /* hidden values */
     press(p, ".", "off by 40 %");
-    press(p, "}", " + ");
+    press(p, "}", " 162>-");
     press(p, "\t", "fa2 -> splitkv"); /* the next step of the ladder */
     press(p, "\033[Z", "fa2_keys -> fa2");
     press(p, "b", "fa2  CUDA");
@@ -127,8 +132,8 @@ static void test_lesson_veil(void)
     struct pty *p = tui_start(100, 40);
     press(p, "7", "Measure before you believe");
     press(p, "\033[B\033[B\033[B\033[B\r", "How many times longer");
-    press(p, "\r", "guess");
-    press(p, "4\r", "run it");
+    pty_send(p, "4\r");
+    CU_ASSERT(pty_wait_gone(p, "guess:", WAIT));
     pty_send(p, "\r");
     tui_expect(p, "max diff", RUN_MS);
     press(p, ".", "measured, and hidden");
@@ -143,14 +148,14 @@ static void test_lesson_veil(void)
 static void test_stopped(void)
 {
     struct pty *p = tui_start(80, 24);
-    press(p, "6", "6 Source");
+    press(p, "6", "[6 Source]");
     press(p, ":debug fa2 S=64 H=2 f32\r", "before the first step");
     press(p, "a", "reads global from");
-    press(p, "v", "sector");
+    press(p, "v", "row of sectors");
     press(p, "v", "Qs 17.0 KiB");
     press(p, "v", "a column");
     press(p, "H", "the block has ended");
-    press(p, "p", "What the warps did");
+    press(p, "p", "cmd> debug back");
     pty_resize(p, 200, 50);
     tui_expect(p, "Who waits, and copies under way", WAIT);
     tui_expect(p, "registers by the line that wrote them", WAIT);
@@ -164,7 +169,7 @@ static void test_counted(void)
 {
     struct pty *p = tui_start(80, 24);
     press(p, ":set backend=sim S=128 H=1 dtype=f32\r", "S=128");
-    press(p, "6", "6 Source");
+    press(p, "6", "[6 Source]");
     pty_send(p, "c");
     tui_expect(p, "% in line", RUN_MS);
     press(p, "cc", "heat=smem_requests");
@@ -173,11 +178,12 @@ static void test_counted(void)
     press(p, "3", "[3 Sweep]");
     press(p, ":sweep fa2 BC=32,64 BR=32,64 metric=smem_wavefronts\r", "smem_wavefronts  fa2");
     tui_expect(p, "all 4 points", RUN_MS);
-    press(p, "4", "MODEL");
+    press(p, "4", "[4 Roofline]");
     pty_send(p, ":run fa2\r");
     tui_expect(p, "warp instr", RUN_MS); /* the row, in a popup */
-    press(p, "q", "the simulator counted");
-    CU_ASSERT(pty_shows(p, "$"));
+    pty_send(p, "q");
+    CU_ASSERT(pty_wait_gone(p, "Esc close", WAIT));
+    CU_ASSERT(pty_shows(p, "the simulator counted") && pty_shows(p, "$"));
     tui_quit(p);
 }
 

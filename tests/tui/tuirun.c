@@ -47,6 +47,9 @@ void tui_show(struct pty *p, const char *why)
 /* Waits for text and shows the screen when it does not come. */
 bool tui_expect(struct pty *p, const char *text, int ms)
 {
+    if (pty_stood(p, text))
+        printf("# \"%s\" stood on the screen before the keys that it should answer\n", text);
+    CU_ASSERT_FALSE(pty_stood(p, text));
     bool found = pty_wait(p, text, ms);
     if (!found) {
         printf("# waited for \"%s\"\n", text);

@@ -32,7 +32,8 @@ struct pty *tui_start_with(int w, int h, const char *const *args, const char *co
 struct pty *tui_start(int w, int h);
 /* Prints the screen as comments. */
 void tui_show(struct pty *p, const char *why);
-/* Waits for text; fails and shows the screen when it does not come. */
+/* Waits for text; fails and shows the screen when it does not come, and also when it stood there before
+ * the keys that were sent: then nothing is waited for. */
 bool tui_expect(struct pty *p, const char *text, int ms);
 /* Presses q; the program must end with status 0. Frees p. */
 void tui_quit(struct pty *p);

@@ -631,6 +631,8 @@ static enum status judge_file(struct edit *e, bool *again, struct err *err)
         *again = true;
         return broken_descriptor(e, err);
     }
+    if (e->s->front.edited)
+        e->s->front.edited(e->s->front.ctx, edited);
     enum status st = both_request(e, edited, &r, err);
     if (st != ST_OK)
         return st;

@@ -249,6 +249,12 @@ static bool on_cancelled(void *ctx)
     return stop || a->quit;
 }
 
+/* The screen goes on with the copy. */
+static void on_edited(void *ctx, const struct kernel *k)
+{
+    app_show_kernel(ctx, k);
+}
+
 static void on_lend(void *ctx)
 {
     struct app *a = ctx;
@@ -300,6 +306,7 @@ void app_begin(struct app *a, struct session *s, struct tty *tty,
                               .wait = on_wait,
                               .doing = on_doing,
                               .is_old = on_is_old,
+                              .edited = on_edited,
                               .lend = on_lend,
                               .reclaim = on_reclaim,
                               .glyphs = a->front.glyphs,
