@@ -13,6 +13,7 @@
 #include "draw/canvas.h"
 
 struct job;
+struct kernel;
 struct session;
 struct super;
 
