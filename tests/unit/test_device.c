@@ -189,6 +189,10 @@ static void test_bad_lines(void)
         ":9: sms=1.5",
         ":10: no key before \"=X\"",
         ":11: sms=0 is too small",
+        ":12: unknown key \"user\"",
+        ":13: unknown key \"name\"",
+        ":14: unknown key \"l2_mib\"",
+        ":15: unknown key \"lik\"; did you mean like?",
     };
     struct device_table *t = with_file("just a name\n"
                                        "A sm=3\n"
@@ -201,6 +205,10 @@ static void test_bad_lines(void)
                                        "F sms=1.5\n"
                                        "name =X\n"
                                        "None cc=9.0 sms=0\n"
+                                       "G sms=1 user=yes\n"
+                                       "G sms=1 name=H\n"
+                                       "G sms=1 l2_mib=4\n"
+                                       "G sms=1 lik=L4\n"
                                        "Good like=L4\n");
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         const char *problem = devices_problem(t, (int)i);

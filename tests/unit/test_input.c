@@ -490,6 +490,30 @@ static void test_files_refused(void)
                  "dtype=bf16");
 }
 
+/* Rows say which files it was, so that each name must be text. */
+static void test_names_are_text(void)
+{
+    static const int64_t dim[] = {1, 1, 5, 8};
+    for (int odd = -1; odd < 3; odd++) {
+        char *path[3];
+        for (int i = 0; i < 3; i++) {
+            const char name[] = {(char)('a' + i), i == odd ? '\xff' : '_', '.', 'n', 'p', 'y', 0};
+            path[i] = write_file(name, NPY_F2, 4, dim);
+        }
+        char *text = xasprintf("%s,%s,%s", path[0], path[1], path[2]);
+        struct problem p = PROBLEM_DEFAULT;
+        struct err err = ERR_INIT;
+        CU_ASSERT_EQUAL(problem_set_input(&p, text, &err), odd < 0 ? ST_OK : ST_USAGE);
+        CU_ASSERT(odd < 0 || strstr(err.text, "must be UTF-8"));
+        problem_clear(&p);
+        free(text);
+        for (int i = 0; i < 3; i++) {
+            unlink(path[i]);
+            free(path[i]);
+        }
+    }
+}
+
 static void test_bf16_and_mixed_types(void)
 {
     static const int64_t dim[3][4] = {{1, 1, 5, 8}, {1, 1, 5, 8}, {1, 1, 5, 8}};
@@ -593,6 +617,7 @@ static const struct tap_test tests[] = {
     {"keys beside files must agree with them", test_files_and_keys},
     {"files fill tensors in both layouts", test_files_fill},
     {"files that do not fit together", test_files_refused},
+    {"names of files are text", test_names_are_text},
     {"bf16 as uint16, and mixed types", test_bf16_and_mixed_types},
 };
 

@@ -157,6 +157,18 @@ static void test_kept(void)
     CU_ASSERT(found && found->at[PEAK_MMA_F16].value != 722);
     CU_ASSERT_PTR_NULL(ceilings_shipped(c, device("T4")));
     CU_ASSERT_PTR_NULL(ceilings_shipped(c, NULL));
+    /* two names of one GPU: the newer measurement, whichever file is read first */
+    static const char *const devices_of_one[] = {"H200", "NVIDIA H200", "H200"};
+    for (int i = 0; i < 3; i++) {
+        struct peak other = of_h200(801 + i, 1400);
+        free(other.device);
+        other.device = xstrdup(devices_of_one[i]);
+        other.time[3] = (char)('7' + i); /* 2027, 2028, 2029 */
+        CU_ASSERT_EQUAL(ceilings_keep(c, &other, &err), ST_OK);
+        peak_clear(&other);
+        found = ceilings_find(c, device("H200"), &own);
+        CU_ASSERT(own && found && found->at[PEAK_MMA_F16].value == 801 + i);
+    }
     /* A CPU is in no table: its name says threads and instructions, and all must be the same. */
     peak_init(&p);
     p.device = xstrdup("Some CPU, 2 threads, AVX-512");

@@ -780,6 +780,34 @@ static void test_builtins_fit(void)
     registry_free(r);
 }
 
+/* The boxes of a pass's tensor maps; a side that cannot be known is null. */
+static void test_maps(void)
+{
+    static const char source[] = "/* @name m\n@title t\n@dtypes f16\n@param BR 64 [16..128] rows\n"
+                                 "@threads 128\n@grid 1\n"
+                                 "@tma Q box=BR,D\n@tma K box=32,D swizzle=128\n*/\n";
+    struct bench b = setup(source, "H100");
+    b.shape.D = 128;
+    CU_ASSERT_EQUAL(build(&b, NULL), ST_OK);
+    json_t *o = plan_to_json(&b.plan);
+    json_t *want = json_pack("[{s:s,s:i,s:i,s:i}, {s:s,s:i,s:i,s:i}]", "tensor", "Q", "rows", 64,
+                             "columns", 128, "swizzle_bytes", 0, "tensor", "K", "rows", 32,
+                             "columns", 64, "swizzle_bytes", 128);
+    CU_ASSERT(
+        json_equal(json_object_get(json_array_get(json_object_get(o, "passes"), 0), "tma"), want));
+    json_decref(want);
+    json_decref(o);
+    b.plan.passes[0].tma[0].rows = b.plan.passes[0].tma[1].columns = INT_UNKNOWN;
+    o = plan_to_json(&b.plan);
+    const json_t *maps = json_object_get(json_array_get(json_object_get(o, "passes"), 0), "tma");
+    const json_t *q = json_array_get(maps, 0), *k = json_array_get(maps, 1);
+    CU_ASSERT(json_is_null(json_object_get(q, "rows")));
+    CU_ASSERT(json_is_null(json_object_get(k, "columns")));
+    CU_ASSERT_EQUAL(json_integer_value(json_object_get(k, "rows")), 32);
+    json_decref(o);
+    teardown(&b);
+}
+
 static const struct tap_test tests[] = {
     {"the layout of a published tile, 82432 B", test_golden_layout},
     {"alignment", test_alignment},
@@ -796,6 +824,7 @@ static const struct tap_test tests[] = {
     {"ridge, bound and roof", test_roof},
     {"JSON has the documented fields, whatever the device", test_json},
     {"rows own what they say", test_row},
+    {"tensor maps", test_maps},
     {"a plan without formulas", test_brief},
     {"every metric of every kernel is explained", test_every_explanation},
     {"said where it is so", test_said_where_it_is_so},

@@ -588,6 +588,23 @@ static void causal_blocks_differ(void)
     subject_close(&x);
 }
 
+/* Without K/V tiles a block is as long as it has keys: here a row each. */
+static void causal_rows_differ(void)
+{
+    struct subject x;
+    struct predict_run r;
+    subject_open(&x, "row_full", "B=1 H=2 S=64 D=64 f32 causal", "H200");
+    CU_ASSERT(desc_param_index(x.plan.desc, "BC") < 0);
+    json_t *passes = counted(128);
+    CU_ASSERT_EQUAL_FATAL(predict_run(passes, &x.plan, &r, NULL), ST_OK);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(r.pass[0].length);
+    for (int i = 0; i < 128; i++)
+        CU_ASSERT(near(r.pass[0].length[i], (i % 64 + 1) / 32.5, 1e-9));
+    predict_run_clear(&r);
+    json_decref(passes);
+    subject_close(&x);
+}
+
 /* An SM's figures in the units of the model, from data sheets and the measurements that predict_gpu.c names. */
 static void figures_of_gpus(void)
 {
@@ -734,6 +751,7 @@ static const struct tap_test tests[] = {
     {"warps of a block queue behind each other", warps_of_a_block_queue},
     {"counts are read as a stranger's", counts_are_read_as_a_strangers},
     {"causal blocks differ in length", causal_blocks_differ},
+    {"and rows by their keys", causal_rows_differ},
     {"blocks of a cluster wait for the busiest warp among them",
      clusters_wait_for_their_busiest_warp},
     {"clusters that do not divide the GPU leave some of it empty",

@@ -348,6 +348,41 @@ static void test_summary(void)
     done(r, l);
 }
 
+struct seen {
+    struct shape shape[8];
+    int n;
+};
+
+static void note(void *ctx, const struct shape *shape)
+{
+    struct seen *s = ctx;
+    CU_ASSERT_FATAL(s->n < 8);
+    s->shape[s->n++] = *shape;
+}
+
+/* Shapes for a list to choose from: those of the GPU, each once where its rows follow each other. */
+static void test_shapes(void)
+{
+    struct made rows[4] = {usual(), usual(), usual(), usual()};
+    rows[1].params = "BR=32 BC=64"; /* the same shape again */
+    rows[2].kernel = "naive";
+    rows[2].shape = "B=1 H=8 S=2048 D=64 f16";
+    rows[3].device = "NVIDIA H200";
+    rows[3].shape = "B=1 H=8 S=4096 D=64 f16";
+    struct library *l;
+    struct recall *r = opened(&l, rows, 4);
+    struct seen at = {.n = 0};
+    recall_shapes(r, gpu("L4"), note, &at);
+    CU_ASSERT_EQUAL_FATAL(at.n, 2);
+    CU_ASSERT_NOT_EQUAL(at.shape[0].Sq, at.shape[1].Sq);
+    CU_ASSERT_EQUAL(at.shape[0].Sq + at.shape[1].Sq, 1024 + 2048);
+    CU_ASSERT_EQUAL(at.shape[0].H, 8);
+    at.n = 0;
+    recall_shapes(r, gpu("T4"), note, &at);
+    CU_ASSERT_EQUAL(at.n, 0);
+    done(r, l);
+}
+
 static const struct tap_test tests[] = {
     {"the very shape is found", test_exact},
     {"a time that several GPUs shared is none of one", test_shared},
@@ -359,6 +394,7 @@ static const struct tap_test tests[] = {
     {"the user's own recordings", test_own},
     {"what is shipped", test_shipped},
     {"what one recording has", test_summary},
+    {"shapes of a GPU", test_shapes},
 };
 
 static bool prepare(const char *home)

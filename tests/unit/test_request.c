@@ -273,6 +273,30 @@ static void test_heeds(void)
     }
 }
 
+/* Nodes by name, commas between them; a sweep has "+" there, which in a name with a blank is the name's own. */
+static void test_nodes(void)
+{
+    static const struct {
+        const char *text, *is; /* NULL: none, every GPU is here */
+    } good[] = {{"here,box", "here,box"}, {"here+box", "here,box"}, {"a+b+c", "a,b,c"},
+                {"box", "box"},           {"my +box", "my +box"},   {"auto", NULL}};
+    static const char *const bad[] = {"", "here,b\033x", "a\nb"};
+    const struct field *f = field_find(option_keys, "nodes");
+    struct options o = {.nodes = NULL};
+    struct err err = ERR_INIT;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        CU_ASSERT_EQUAL(field_set(f, &o, good[i].text, &err), ST_OK);
+        CU_ASSERT(o.nodes && good[i].is ? !strcmp(o.nodes, good[i].is) : o.nodes == good[i].is);
+    }
+    CU_ASSERT_EQUAL(field_set(f, &o, "here,box", &err), ST_OK);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        CU_ASSERT_EQUAL(field_set(f, &o, bad[i], &err), ST_USAGE);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "names of hosts"));
+        CU_ASSERT_STRING_EQUAL(o.nodes, "here,box"); /* as it was */
+    }
+    free(o.nodes);
+}
+
 /* A prediction stays while its GPU does, and is made anew when registers came to be known: here from counts of no phase, so
  * that it ends without a time. */
 static void test_prediction_anew(void)
@@ -306,6 +330,7 @@ static const struct tap_test tests[] = {
     {"words of backends", test_backend_words},
     {"a key put into a line", test_call_with},
     {"options of backends", test_heeds},
+    {"names of nodes", test_nodes},
     {"a prediction made anew", test_prediction_anew},
 };
 

@@ -166,6 +166,36 @@ static void test_texts(void)
         CU_ASSERT_STRING_EQUAL(got, wanted[i].text);
         free(got);
     }
+    row_drop(row);
+    json_decref(o);
+    /* Values that are no single figure; a list for a picture is only counted. */
+    json_t *many = json_array();
+    for (int i = 0; i < 16; i++)
+        json_array_append_new(many, json_integer(i));
+    o = json_pack("{s:{s:i, s:f}, s:[s,s], s:[], s:{}, s:O, s:b, s:b, s:s, s:i, s:s}", "worst", "b",
+                  1, "row", 0.123456, "limiter", "regs", "smem", "none", "empty", "many", many,
+                  "on", 1, "off", 0, "kernel", "a\033b", "count", 1234567, "unsaid", "");
+    json_array_append_new(many, json_integer(16)); /* that is one more than is shown */
+    json_t *sixteen = json_copy(many);
+    json_array_remove(sixteen, 16);
+    json_object_set_new(o, "sixteen", sixteen);
+    row = row_of_json(o);
+    static const char *const others[][2] = {{"worst", "b=1 row=0.1235"},
+                                            {"limiter", "regs,smem"},
+                                            {"none", "-"},
+                                            {"empty", "-"},
+                                            {"unsaid", "-"},
+                                            {"many", "(17 values)"},
+                                            {"sixteen", "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15"},
+                                            {"on", "yes"},
+                                            {"off", "no"},
+                                            {"count", "1234567"}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        char *got = row_cell(row, others[i][0], 0);
+        CU_ASSERT_STRING_EQUAL(got, others[i][1]);
+        free(got);
+    }
+    json_decref(many);
     char *clean = row_cell(row, "kernel", 0);
     CU_ASSERT_PTR_NULL(strchr(clean, '\033'));
     free(clean);

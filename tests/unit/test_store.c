@@ -246,6 +246,31 @@ static void test_reopen(void)
     store_close(b);
 }
 
+/* What is under way: noted once, with when and after which result, until it is finished; each by its own text. */
+static void test_under_way(void)
+{
+    struct store *s = open_new("way.db");
+    struct store_begun a, b, again;
+    add(s, "one", "S=1", 1);
+    CU_ASSERT_EQUAL_FATAL(store_begin(s, "sweep a", &a), ST_OK);
+    CU_ASSERT_EQUAL(a.after, 1);
+    CU_ASSERT(strlen(a.time) >= strlen("2026-01-01T00:00:00") && a.time[10] == 'T');
+    CU_ASSERT(strncmp(a.time, "20", 2) == 0);
+    add(s, "two", "S=1", 1);
+    CU_ASSERT_EQUAL(store_begin(s, "sweep b", &b), ST_OK);
+    CU_ASSERT_EQUAL(b.after, 2);
+    CU_ASSERT_EQUAL(store_begin(s, "sweep a", &again), ST_OK);
+    CU_ASSERT_EQUAL(again.after, 1);
+    CU_ASSERT_STRING_EQUAL(again.time, a.time);
+    store_finish(s, "sweep b"); /* the other stays */
+    CU_ASSERT_EQUAL(store_begin(s, "sweep a", &again), ST_OK);
+    CU_ASSERT_EQUAL(again.after, 1);
+    store_finish(s, "sweep a");
+    CU_ASSERT_EQUAL(store_begin(s, "sweep a", &again), ST_OK);
+    CU_ASSERT_EQUAL(again.after, 2); /* anew */
+    store_close(s);
+}
+
 /* Adds rows for ever and reports each acknowledged one. */
 static void child_adds(const char *name, int report)
 {
@@ -536,6 +561,7 @@ static const struct tap_test tests[] = {
     {"merged: origins and commands", test_merge_origins},
     {"rows are removed, all or none", test_remove},
     {"opened again, and twice", test_reopen},
+    {"what is under way", test_under_way},
     {"acknowledged rows survive SIGKILL", test_sigkill},
     {"two writers", test_two_writers},
     {"a full disk: old rows can still be read", test_full_disk},
