@@ -343,6 +343,43 @@ static void test_lanes(void)
     expect_none(&s);
 }
 
+/* What lanes of a warp read one after the other is kept of each: whoever writes is in a race with them all. */
+static void test_one_lane_after_the_other(void)
+{
+    struct scene s;
+    open_scene(&s, 64); /* by two instructions */
+    shared(&s, 0, 1, HAZARD_READ, 1, 0, 0, 4);
+    shared(&s, 0, 2, HAZARD_READ, 2, 0, 0, 4);
+    shared(&s, 1, 1, HAZARD_WRITE, 3, 0, 0, 4);
+    take(&s);
+    CU_ASSERT_EQUAL_FATAL(s.n, 2);
+    CU_ASSERT_EQUAL(s.found[0].a.insn + s.found[1].a.insn, 1 + 2);
+    CU_ASSERT_EQUAL(s.found[0].a.lane + s.found[1].a.lane, 0 + 1);
+    CU_ASSERT(s.found[0].kind == HAZARD_BLOCK && s.found[1].kind == HAZARD_BLOCK);
+    close_scene(&s);
+    open_scene(
+        &s,
+        64); /* by one, while others' reads are kept: the second lane counts as the first does */
+    shared(&s, 0, 4, HAZARD_READ, 1, 64, 0, 4);
+    shared(&s, 0, 8, HAZARD_READ, 2, 64, 0, 4);
+    shared(&s, 0, 1, HAZARD_READ, 5, 0, 0, 4);
+    shared(&s, 0, 2, HAZARD_READ, 5, 0, 0, 4);
+    hazard_warp_sync(s.block, 0, 1 | 1u << 31);
+    shared(&s, 0, 1u << 31, HAZARD_WRITE, 6, 0, 0, 4); /* behind lane 0, not behind lane 1 */
+    CU_ASSERT_EQUAL(expect_one(&s, HAZARD_WARP, 5, 6).a.lane, 1);
+}
+
+/* A hazard counts once for each access and lane, however many words of it are in it. */
+static void test_counted_by_access(void)
+{
+    struct scene s;
+    open_scene(&s, 64);
+    shared(&s, 0, 3, HAZARD_WRITE, 1, 0, 4, 4);
+    for (int i = 0; i < 3; i++)
+        shared(&s, 1, 1, HAZARD_READ, 2, 0, 0, 8); /* a word of each of the two */
+    CU_ASSERT_EQUAL(expect_one(&s, HAZARD_BLOCK, 1, 2).count, 3);
+}
+
 /* What was there is written once more: a race, but marked. */
 static void test_same_value(void)
 {
@@ -711,6 +748,13 @@ static void test_grid(void)
     global(&g, 1, 0, EVERY, HAZARD_WRITE, 2, 0, 4, 4);
     global(&g, 2, 0, EVERY, HAZARD_WRITE, 3, 124, 4, 4);
     expect_grid(&g, HAZARD_GRID, 2, 3);
+    open_grid(&g, 0); /* who did it is told by lane */
+    global(&g, 1, 0, 1u << 9, HAZARD_WRITE, 2, 0, 4, 4);
+    global(&g, 2, 0, 1u << 9, HAZARD_WRITE, 3, 0, 4, 4);
+    size_t n;
+    struct hazard_report *found = close_grid(&g, &n, NULL);
+    CU_ASSERT(n == 1 && found[0].a.lane == 9 && found[0].b.lane == 9);
+    free(found);
     open_grid(&g, 0); /* written, then read */
     global(&g, 1, 0, EVERY, HAZARD_WRITE, 2, 0, 4, 4);
     global(&g, 2, 0, EVERY, HAZARD_READ, 3, 0, 4, 4);
@@ -885,6 +929,8 @@ static const struct tap_test tests[] = {
     {"threads that ended", test_exit},
     {"lanes without __syncwarp", test_warp},
     {"lanes of one instruction", test_lanes},
+    {"lanes one after the other", test_one_lane_after_the_other},
+    {"counted by access and lane", test_counted_by_access},
     {"the same value once more", test_same_value},
     {"wmma and ldmatrix", test_collective},
     {"asynchronous copies", test_copies},

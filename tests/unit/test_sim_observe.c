@@ -101,6 +101,7 @@ static void test_banks(void)
         addr[i] = (uint32_t)a->addr[i];
     }
     CU_ASSERT(reg(s, "%r2")->written && !reg(s, "%r2")->read && !reg(s, "%r1")->written);
+    CU_ASSERT(reg(s, "%r1")->address && !reg(s, "%r2")->address);
     CU_ASSERT_STRING_EQUAL(reg(s, "%r2")->type, "b32");
     pattern_shared_turns(addr, a->mask, a->bytes, a->kind, turn);
     for (int i = 0; i < 32; i++)

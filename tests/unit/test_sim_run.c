@@ -735,6 +735,21 @@ static void test_text(void)
     end(&t);
 }
 
+/* Neighbours among the parameters by one load. */
+static void test_wide_parameter(void)
+{
+    struct trial t = run_with("",
+                              "ld.param.v2.u32 {%r1, %r2}, [pin];\nst.global.u32 [%o], %r1;\n"
+                              "st.global.u32 [%o+128], %r2;\n",
+                              32, 1, (struct sim_options){0});
+    CU_ASSERT_EQUAL(t.st, ST_OK);
+    for (int i = 0; i < 32; i++) {
+        CU_ASSERT_EQUAL(t.out[i], (uint32_t)t.params[1]);
+        CU_ASSERT_EQUAL(t.out[32 + i], (uint32_t)(t.params[1] >> 32));
+    }
+    end(&t);
+}
+
 /* All of many blocks print: the first bytes in order of blocks stay, whatever the threads' order, and no more memory or
  * time goes into it than that. */
 static void test_much_text(void)
@@ -747,6 +762,15 @@ static void test_much_text(void)
     CU_ASSERT_STRING_EQUAL(t.r.printf_text, "t=0 2.5\nt=1 2.5\nt=2 2");
     CU_ASSERT_TRUE(t.r.printf_cut);
     end(&t);
+    for (unsigned blocks = 2; blocks < 4; blocks++) { /* room for the texts of two, to the byte */
+        t = run_with(PRINT_MODULE,
+                     PRINT_DECLARE "mov.u32 %t, %ctaid.x;\nmov.u32 %r2, %tid.x;\n"
+                                   "setp.gt.u32 %p1, %r2, 0;\n@%p1 ret;\n" PRINT,
+                     32, blocks, (struct sim_options){.threads = 1, .max_printf = 16});
+        CU_ASSERT_STRING_EQUAL(t.r.printf_text, "t=0 2.5\nt=1 2.5\n");
+        CU_ASSERT_EQUAL(t.r.printf_cut, blocks > 2);
+        end(&t);
+    }
     t = run_with(PRINT_MODULE, PRINT_DECLARE "L:\n" PRINT "bra L;\n", 32, 1,
                  (struct sim_options){.max_instructions = 20000, .max_printf = 8000});
     CU_ASSERT_EQUAL(strlen(t.r.printf_text), 8000);
@@ -1195,6 +1219,7 @@ static const struct tap_test tests[] = {
     {"what is not watched is counted", test_unwatched},
     {"asynchronous copies and mbarriers", test_async},
     {"printf", test_text},
+    {"a vector of parameters", test_wide_parameter},
     {"much text", test_much_text},
     {"variables of a module", test_variables},
     {"refusals", test_refusals},

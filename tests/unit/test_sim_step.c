@@ -172,6 +172,61 @@ static void test_against(void)
     let_go(x);
 }
 
+/* Who spins on memory alone, asking for nothing, gives way after a while; one that has nobody to give way to goes on. */
+static void test_spins(void)
+{
+    static const char spins[] =
+        "setp.ge.u32 %p1, %t, 32;\n@%p1 bra W;\nL: ld.volatile.global.u32 %r1, [%out+4096];\n"
+        "setp.eq.u32 %p2, %r1, 0;\n@%p2 bra L;\nbra E;\n"
+        "W: mov.u32 %r2, 1;\nst.volatile.global.u32 [%out+4096], %r2;\nE: st.global.u32 [%o], "
+        "%t;\n";
+    static const char counts[] = "mov.u32 %r1, 0;\nL: add.u32 %r1, %r1, 1;\n"
+                                 "setp.lt.u32 %p1, %r1, 9000;\n@%p1 bra L;\n"
+                                 "st.global.u32 [%o], %r1;\n";
+    const uint32_t zero = 0;
+    uint32_t out = 1;
+    struct held *x = hold(
+        spins, 64, (struct sim_step_options){.order = SIM_ORDER_AGAINST, .max_steps = 1 << 19});
+    CU_ASSERT(sim_memory_write(x->m, x->out + 4096, &zero, 4));
+    CU_ASSERT_EQUAL(run(x, SIM_GOAL_END, SIM_ANY_WARP).why, SIM_STOP_END);
+    CU_ASSERT(sim_memory_read(x->m, x->out, &out, 4) && out == 0);
+    let_go(x);
+    x = hold(counts, 32,
+             (struct sim_step_options){.order = SIM_ORDER_AGAINST, .max_steps = 1 << 19});
+    CU_ASSERT_EQUAL(run(x, SIM_GOAL_END, SIM_ANY_WARP).why, SIM_STOP_END);
+    CU_ASSERT(sim_memory_read(x->m, x->out, &out, 4) && out == 9000);
+    let_go(x);
+}
+
+/* The last one that a barrier waits for ends instead: it opens. */
+static void test_ends_instead(void)
+{
+    for (int order = 0; order < SIM_ORDER_COUNT; order++) {
+        struct held *x = hold("setp.ge.u32 %p1, %t, 32;\n@%p1 bra E;\nbar.sync 0;\n"
+                              "st.global.u32 [%o], %t;\nE:\n",
+                              96, (struct sim_step_options){.order = (enum sim_order)order});
+        CU_ASSERT_EQUAL(run(x, SIM_GOAL_BARRIER, 0).why, SIM_STOP_GOAL);
+        CU_ASSERT_EQUAL(run(x, SIM_GOAL_END, SIM_ANY_WARP).why, SIM_STOP_END);
+        let_go(x);
+    }
+}
+
+/* Where straight pieces of code begin: at the entry, where a branch goes, behind a branch. */
+static void test_leaders(void)
+{
+    struct held *x = hold("mov.u32 %r1, 0;\nmov.u32 %r2, 0;\nL: add.u32 %r1, %r1, 1;\n"
+                          "setp.lt.u32 %p1, %r1, 9;\n@%p1 bra L;\nst.global.u32 [%o], %r1;\n",
+                          32, (struct sim_step_options){0});
+    const size_t n = sim_program_facts(x->p).insns, loop = insn_named(x, "add.u32", 0),
+                 branch = insn_named(x, "bra", 0);
+    bool *leads = xcalloc(n, sizeof *leads);
+    sim_program_leaders(x->p, leads);
+    for (size_t i = 0; i < n; i++)
+        CU_ASSERT_EQUAL(leads[i], i == 0 || i == loop || i == branch + 1);
+    free(leads);
+    let_go(x);
+}
+
 /* One that waits is stepped on: the others run until it may go on. */
 static void test_waits(void)
 {
@@ -507,6 +562,39 @@ static void test_mbarrier(void)
     }
 }
 
+/* An mbarrier that is made anew tells nothing of what was written before: its arrivals were another object's. */
+static void test_mbarrier_anew(void)
+{
+    static const char *const again[] = {"", "mbarrier.init.shared.b64 [%s+4096], 1;\n"};
+    for (int anew = 0; anew < 2; anew++) {
+        char *body =
+            xasprintf("setp.ne.u32 %%p2, %%t, 0;\nsetp.ge.u32 %%p1, %%t, 32;\n"
+                      "@%%p2 bra B;\nmbarrier.init.shared.b64 [%%s+4096], 1;\n"
+                      "B: bar.sync 0;\n@%%p1 bra W;\n@%%p2 bra E;\n"
+                      "st.shared.u32 [%%s], %%t;\nmbarrier.arrive.shared.b64 %%b, [%%s+4096];\n"
+                      "%sbra E;\n"
+                      "W: mbarrier.test_wait.parity.shared.b64 %%p4, [%%s+4096], %d;\n"
+                      "@!%%p4 bra W;\nld.shared.u32 %%r3, [%%s];\nst.global.u32 [%%o], %%r3;\nE:\n",
+                      again[anew], anew);
+        struct held *x = hold(body, 64,
+                              (struct sim_step_options){
+                                  .order = SIM_ORDER_AGAINST, .hazards = true, .max_steps = 999});
+        const size_t load = insn_named(x, "ld.shared", 0);
+        struct hazard_report *list;
+        size_t n, races = 0;
+        for (int stops = 0; stops < 8 && !sim_step_ended(x->s); stops++)
+            (void)run(x, SIM_GOAL_END, SIM_ANY_WARP); /* also at each hazard */
+        CU_ASSERT(sim_step_ended(x->s));
+        sim_step_hazards(x->s, &list, &n);
+        for (size_t i = 0; i < n; i++)
+            races += list[i].b.insn == load;
+        CU_ASSERT_EQUAL(races, (size_t)anew);
+        free(list);
+        free(body);
+        let_go(x);
+    }
+}
+
 /* A value that moves between registers, is written by some lanes, and outlives its register; back is the same. */
 static void test_named(void)
 {
@@ -557,6 +645,9 @@ static const struct tap_test tests[] = {{"an instruction, and what it did", test
                                         {"every order comes to the same", test_orders},
                                         {"against the programmer", test_against},
                                         {"a warp that waits is stepped on", test_waits},
+                                        {"who spins gives way", test_spins},
+                                        {"who ends is waited for no more", test_ends_instead},
+                                        {"where pieces of code begin", test_leaders},
                                         {"a race stops at its second access", test_race},
                                         {"faults, deadlock and limits stop", test_faults},
                                         {"it can be stopped", test_patience},
@@ -567,6 +658,7 @@ static const struct tap_test tests[] = {{"an instruction, and what it did", test
                                         {"as sim_run()", test_as_run},
                                         {"what is refused", test_refused},
                                         {"an mbarrier", test_mbarrier},
+                                        {"an mbarrier made anew", test_mbarrier_anew},
                                         {"values by the source's names", test_named}};
 
 TAP_MAIN("sim_step", tests)
