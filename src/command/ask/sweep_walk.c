@@ -293,9 +293,7 @@ void sweep_walk_renew(struct sweep_walk *k, const char *line)
     struct sweep *w = k->sweep;
     k->done = -1; /* it is not finished */
     sweep_walk_end(k);
-    for (int i = 0; i < w->npoints; i++)
-        sweep_drop(w, i);
-    begin(k, s, w, &how, line, false);
+    begin(k, s, w, &how, line, false); /* each point is what is kept of it, or none */
 }
 
 static void take_counts(struct sweep_walk *k, const struct measured *m)
