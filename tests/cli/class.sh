@@ -21,6 +21,8 @@ run lesson pack packs/ada.pack name="Ada L."
 is "a pack" [ "$rc" -eq 0 ]
 run lesson pack packs/ada.pack name=Ada
 is "an existing file is not written over" [ "$rc" -eq 2 ]
+run lesson pack packs/ada.pack name="Ada L." --force
+is "but with --force, by one that is whole" [ "$rc $(grep -c "^{" packs/ada.pack)" = "0 1" ]
 run lesson pack packs/eve.pack 'name==cmd|x'
 is "a name that is a formula is refused" [ "$rc" -eq 2 ]
 sed 's/"right": false/"right": true/' packs/ada.pack >packs/bob.pack

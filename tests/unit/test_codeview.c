@@ -96,7 +96,9 @@ static void test_diff(void)
     CU_ASSERT_EQUAL(v.list.cur, 5);
     CU_ASSERT_FALSE(codeview_change(&v, 1));
     CU_ASSERT(codeview_change(&v, -1));
-    CU_ASSERT_EQUAL(v.list.cur, 2); /* the begin of the run before */
+    CU_ASSERT_EQUAL(v.list.cur, 2);           /* the begin of the run before */
+    CU_ASSERT_FALSE(codeview_change(&v, -1)); /* lines that did not change are before it */
+    CU_ASSERT_EQUAL(v.list.cur, 2);
     CU_ASSERT(codeview_find(&v, "SYNCthreads", 1));
     CU_ASSERT_EQUAL(v.list.cur, 4);
     CU_ASSERT_FALSE(codeview_find(&v, "nowhere", 1));

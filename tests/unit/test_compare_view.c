@@ -203,6 +203,33 @@ static void test_draw(void)
     canvas_free(c);
 }
 
+/* All times of a table are in one unit, its shortest row's, which the head names. */
+static void test_units(void)
+{
+    static const struct {
+        double median;
+        const char *head, *times, *range;
+    } cases[] = {{1543.2, "median ms", " 1.543 ", " 1.528..1.559"},
+                 {154.32, "median us", " 154.3 ", " 152.8..155.9"},
+                 {1543200, "median s", " 1.543 ", " 1.528..1.559"}};
+    struct knobs knobs = {.v = {{.name = "S", .text = "1024"}}, .n = 1};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct run_row a = run_row(cases[i].median, 0.1, "pass", NULL),
+                       b = run_row(3e6, 0.1, "pass", NULL);
+        const struct compare_row rows[] = {
+            {.label = "fa2", .in = true, .base = true, .row = &a, .peak_tflops = NAN},
+            {.label = "naive", .in = true, .row = &b, .peak_tflops = NAN}};
+        struct list list = {.n = 2};
+        struct compare_view v = make_view(rows, 2, &list, &knobs);
+        struct canvas *c = canvas_new(200, 50, GLYPHS_ASCII);
+        compare_draw(c, (struct rect){0, 1, 200, 47}, &v);
+        CU_ASSERT(shows(c, cases[i].head));
+        CU_ASSERT(shows(c, cases[i].times));
+        CU_ASSERT(shows(c, cases[i].range));
+        canvas_free(c);
+    }
+}
+
 /* A verdict beside disturbed times stands with what disturbed them, of either side, in every size. */
 static void test_noise(void)
 {
@@ -398,6 +425,7 @@ static const struct tap_test tests[] = {
     {"speedup", test_speedup},
     {"verdict", test_verdict},
     {"ranking, intervals, pair", test_draw},
+    {"one unit of all times", test_units},
     {"noise is told", test_noise},
     {"hidden values", test_blank},
     {"every size", test_sizes},

@@ -4,6 +4,7 @@
 #include "tui/screens/layout.h"
 
 #include "tap.h"
+#include "tui/kit/pane.h"
 
 static const struct layout_wish wish = {
     .nshape = 15, .nkernels = 9, .nsmem = 4, .focus = PANE_SHAPE};
@@ -210,6 +211,35 @@ static void test_pane_at(void)
     CU_ASSERT_EQUAL(layout_pane_at(&l, -1, -1), PANE_COUNT);
 }
 
+/* A list of 10 rows in 4 lines: its cursor stays inside and in view, and the mouse finds the rows that are shown. */
+static void test_list(void)
+{
+    const struct rect at = {3, 2, 20, 4};
+    struct list l = {.n = 0};
+    CU_ASSERT_EQUAL(list_place(&l, at, 10, false), 4);
+    CU_ASSERT(!list_move(&l, MOVE_LEFT) && list_move(&l, MOVE_UP) && l.cur == 0);
+    CU_ASSERT(list_move(&l, MOVE_PAGE_DOWN) && l.cur == 3); /* one row of a page is seen again */
+    CU_ASSERT(list_move(&l, MOVE_DOWN) && l.cur == 4);
+    (void)list_place(&l, at, 10, false);
+    CU_ASSERT_EQUAL(l.top, 1);
+    for (int y = at.y; y < at.y + at.h; y++) {
+        CU_ASSERT_EQUAL(list_at(&l, at.x, y), 1 + y - at.y);
+        CU_ASSERT_EQUAL(list_at(&l, at.x + at.w - 1, y), 1 + y - at.y);
+        CU_ASSERT(list_at(&l, at.x - 1, y) < 0 && list_at(&l, at.x + at.w, y) < 0);
+    }
+    CU_ASSERT(list_at(&l, at.x, at.y - 1) < 0 && list_at(&l, at.x, at.y + at.h) < 0);
+    CU_ASSERT(list_move(&l, MOVE_LAST) && l.cur == 9 && list_move(&l, MOVE_DOWN) && l.cur == 9);
+    CU_ASSERT_EQUAL(list_place(&l, at, 10, false), 4);
+    CU_ASSERT_EQUAL(l.top, 6);
+    CU_ASSERT(list_move(&l, MOVE_PAGE_UP) && l.cur == 6 && list_move(&l, MOVE_FIRST) && !l.cur);
+    CU_ASSERT_EQUAL(list_place(&l, at, 2, true), 2); /* with room a line between */
+    CU_ASSERT(list_row_at(&l, 1).y == at.y + 2 && list_at(&l, at.x, at.y + 2) == 1);
+    CU_ASSERT_EQUAL(list_place(&l, at, 3, true), 3); /* without, none */
+    CU_ASSERT(list_at(&l, at.x, at.y + 2) == 2 && list_at(&l, at.x, at.y + 3) < 0);
+    CU_ASSERT_EQUAL(list_place(&l, at, 0, false), 0);
+    CU_ASSERT(list_at(&l, at.x, at.y) < 0 && l.cur == 0);
+}
+
 static const struct tap_test tests[] = {
     {"80x24 is the design", test_80x24},
     {"large terminals get more columns", test_wide},
@@ -220,6 +250,7 @@ static const struct tap_test tests[] = {
     {"a pane beside times", test_simulated},
     {"the focus skips hidden panes", test_next_skips_hidden},
     {"the pane under the mouse", test_pane_at},
+    {"a list, its cursor and the row under the mouse", test_list},
 };
 
 TAP_MAIN("layout", tests)

@@ -1,5 +1,6 @@
 /* test_trace_warp.c - `trace access`, `trace reduce` and `trace banks`: what a warp of a kernel reads, and how it
- * adds up, as the simulator executes it; `trace pipe` and `trace calls`: tiles on their way, and a clock.
+ * adds up, as the simulator executes it; `trace pipe` and `trace calls`: tiles on their way, and a clock; `trace splitkv` and
+ * `trace sum`: parts that are joined, and one sum in several orders.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <jansson.h>
@@ -319,6 +320,48 @@ static void test_calls(void)
     }
 }
 
+/* Four splits of 5 tiles: the last has no key, which weighs nothing, also where weights are wrong. */
+static void test_splits(void)
+{
+    static const int64_t keys[] = {8, 8, 4, 0, 20};
+    for (int wrong = 0; wrong < 2; wrong++) {
+        json_t *rows = trace("splitkv Sk=20 BC=4 SPLITS=4%s", wrong ? " break=weights" : "");
+        CU_ASSERT_EQUAL_FATAL(json_array_size(rows), 5);
+        double weights = 0;
+        for (size_t i = 0; i < 5; i++) {
+            CU_ASSERT_EQUAL(field(rows, i, "keys"), keys[i]);
+            weights += i < 4 ? field(rows, i, "weight") : 0;
+        }
+        CU_ASSERT_DOUBLE_EQUAL(weights, 1, 1e-6);
+        CU_ASSERT(field(rows, 3, "weight") == 0 && field(rows, 3, "l") == 0);
+        CU_ASSERT_DOUBLE_EQUAL(last(rows, "l"), /* of the maximum that all have */
+                               exp(last(rows, "lse") - last(rows, "m")), 1e-4);
+        CU_ASSERT_EQUAL(last(rows, "max_diff") < 1e-6, !wrong);
+        CU_ASSERT(!wrong || fabs(field(rows, 0, "weight") - 1 / 3.) < 1e-6);
+        json_decref(rows);
+    }
+}
+
+/* The same numbers forward, backward, as a tree, and as they may arrive. */
+static void test_sums(void)
+{
+    static const char *const orders[] = {"forward",   "backward",  "tree",
+                                         "arrival 1", "arrival 2", "arrival 3"};
+    json_t *rows = trace("sum Sk=3000 tries=3");
+    CU_ASSERT_EQUAL_FATAL(json_array_size(rows), 6);
+    for (size_t i = 0; i < 6; i++) {
+        CU_ASSERT_STRING_EQUAL(text(rows, i, "order"), orders[i]);
+        CU_ASSERT_EQUAL(field(rows, i, "steps"), i == 2 ? 12 : 2999);
+        CU_ASSERT_DOUBLE_EQUAL(field(rows, i, "sum"), field(rows, 0, "want"), 1e-3);
+        CU_ASSERT(!i || field(rows, i, "distinct") >= field(rows, i - 1, "distinct"));
+    }
+    CU_ASSERT_EQUAL(field(rows, 0, "distinct"), 1);
+    CU_ASSERT_NOT_EQUAL(field(rows, 1, "sum"),
+                        field(rows, 0, "sum")); /* so many that order tells */
+    CU_ASSERT(last(rows, "distinct") > 2);
+    json_decref(rows);
+}
+
 static void test_refused(void)
 {
     static const char *const bad[] = {"access VEC=3",
@@ -378,6 +421,8 @@ static const struct tap_test tests[] = {
     {"tiles on their way", test_pipe},
     {"a wait left out", test_pipe_faults},
     {"calls, one after another", test_calls},
+    {"splits, and their weights", test_splits},
+    {"one sum in several orders", test_sums},
     {"what is refused", test_refused},
 };
 
