@@ -274,6 +274,25 @@ static void test_drive(void)
     close_app();
 }
 
+/* The arrows change what a row of a sweep's set-up says, the right one to what comes next. */
+static void test_sweep_setup(void)
+{
+    open_app(100, 30);
+    type("3");
+    CU_ASSERT(shows("axis                BR"));
+    press(TK_RIGHT);
+    CU_ASSERT(shows("axis               PAD"));
+    press(TK_LEFT);
+    press(TK_LEFT);
+    CU_ASSERT(shows("axis               gpu"));
+    for (int row = 0; row < 8; row++)
+        press(TK_DOWN);
+    CU_ASSERT_EQUAL(session->settings.problem.shape.Sq, 1024);
+    press(TK_LEFT);
+    CU_ASSERT_EQUAL(session->settings.problem.shape.Sq, 512);
+    close_app();
+}
+
 /* Every line of a list over the screen begins and ends with the list's own edge. */
 static bool sheet_is_whole(const char *first)
 {
@@ -942,6 +961,7 @@ static const struct tap_test tests[] = {
     {"go to: arrows, mouse, screens with kernels", test_go_to_moves},
     {"go to: shapes", test_go_to_shape},
     {"commands drive the screen they are about", test_drive},
+    {"a sweep set up by arrows", test_sweep_setup},
     {"a list over the screen has its own edges", test_list_edges},
     {"a line beyond all measure", test_long_line},
     {"a sweep typed on Sweep", test_drive_sweep},
