@@ -222,6 +222,16 @@ is "pictures go with the rows into a recording" [ "$(grep -c '^<svg' now.html)$(
 is "a bound is one there, too" says "$(cat later.html)" '>&lt;=12.5</text>'
 is "what was live is recorded" says "$(grep -o '>cpu_tiled  [A-Z]*' now.html later.html | tr '\n' ' ')" 'LIVE .*RECORDED'
 is "a timeline for gnuplot" plotted tl.gp
+over() { # the sizes S of runs, each a command of its own: how many figures of all of them their report has
+    rm -f over.rec over.html
+    line=
+    for s in $1; do line="$line; run naive S=$s H=1 D=16 f32 backend=cpu n=3 time=0.01"; done
+    run -c "record over.rec$line; record off"
+    run report over.html over.rec
+    grep -c 'Time over S: B=1 H=1 D=16 f32[^<"]*<' over.html
+}
+is "runs that differ in S alone are one figure, too" [ "$(over '16 32 48')" -eq 1 ]
+is "but not two of them, or the same once more" [ "$(over '16 32') $(over '16 32 16')" = '0 0' ]
 run report rec.html a.rec
 is "report of a recording" says "$(cat rec.html)" 'Report of the recording a'
 is "whose figures are recorded" says "$(cat rec.html)" 'recorded: [0-9]+ rows'
