@@ -137,7 +137,7 @@ struct pair_bar {
 };
 struct pair_chart {
     char *kernel, *other;
-    struct pair_bar *bars; /* the strongest first */
+    struct pair_bar *bars; /* what is to be looked at first, first */
     int n;
 };
 void pairs_size(struct pair_chart *p, int n);

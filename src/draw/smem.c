@@ -64,15 +64,17 @@ void smem_buffers(struct smem_map *m, int n)
 
 void smem_take(struct smem_map *m, const struct plan_pass *p, const struct arch_limits *arch)
 {
-    smem_buffers(m, p->nsmem);
-    for (int i = 0; i < m->n; i++) {
+    smem_buffers(m, plan_buffers_held(p));
+    for (int i = 0, n = 0; n < m->n; i++) {
         const struct plan_smem *b = &p->smem[i];
-        m->buffers[i] = (struct smem_buffer){.name = xstrdup(b->name),
-                                             .formula = b->formula ? xstrdup(b->formula) : NULL,
-                                             .doc = b->doc ? xstrdup(b->doc) : NULL,
-                                             .offset = b->offset,
-                                             .bytes = b->bytes,
-                                             .overlay = b->overlay};
+        if (!b->bytes)
+            continue;
+        m->buffers[n++] = (struct smem_buffer){.name = xstrdup(b->name),
+                                               .formula = b->formula ? xstrdup(b->formula) : NULL,
+                                               .doc = b->doc ? xstrdup(b->doc) : NULL,
+                                               .offset = b->offset,
+                                               .bytes = b->bytes,
+                                               .overlay = b->overlay};
     }
     m->bytes = p->smem_bytes;
     m->limit = arch ? arch->smem_optin : 0;

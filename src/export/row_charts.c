@@ -365,7 +365,8 @@ static void take_buffers(const json_t *list, struct smem_map *m)
         struct smem_buffer *b = &m->buffers[n];
         b->offset = whole(json_number_of(from, "offset"), 0, 1e9);
         b->bytes = whole(json_number_of(from, "bytes"), 0, 1e9);
-        if (b->offset == INT_UNKNOWN || b->bytes == INT_UNKNOWN || !json_text_of(from, "name"))
+        if (b->offset == INT_UNKNOWN || b->bytes == INT_UNKNOWN || !b->bytes ||
+            !json_text_of(from, "name"))
             continue;
         b->name = member_clean(from, "name");
         b->formula = member_clean(from, "formula");

@@ -57,6 +57,14 @@ static double warps(const struct plan *p)
     return real_of(main_pass(p)->occ.active_warps);
 }
 
+/* Those that have a block at all: a grid smaller than the device leaves the others empty. */
+static double busy(const struct plan *p)
+{
+    const struct plan_pass *m = main_pass(p);
+    const double grid = real_of(m->grid[0]) * real_of(m->grid[1]) * real_of(m->grid[2]);
+    return p->device && p->device->sms > 0 ? fmin(grid, p->device->sms) : NAN;
+}
+
 static double waves(const struct plan *p)
 {
     return main_pass(p)->occ.waves;
@@ -89,6 +97,7 @@ static const struct figure {
 } figures[DIFFERENCES] = {
     {"blocks an SM", "", "model", "blocks that are resident on an SM", blocks, "<=", 0, 0},
     {"warps an SM", "", "model", "warps that are resident on an SM", warps, "<=", 1, 0},
+    {"busy SMs", "", "model", "SMs that have a block at all", busy, NULL, 1, 0},
     {"registers", "", "model", "registers of a thread", registers, NULL, 0, 0},
     {"spilled", "B", "model", "bytes of a thread that did not fit into registers", spills, NULL, -1, 1020},
     {"SMEM", "B", "model", "shared memory of a block", smem, NULL, 0, 0},
@@ -127,10 +136,14 @@ static double strength(const struct difference *d)
     return known && d->value[0] != d->value[1] ? -1 : known ? -2 : -3;
 }
 
+/* Work and what does it explain a time; shared memory, registers, threads only say how it is done. */
 static int stronger(const void *a, const void *b)
 {
     const struct difference *x = a, *y = b;
+    const int speaks = difference_favours(x) >= 0, other = difference_favours(y) >= 0;
     const double s = strength(x), t = strength(y);
+    if (speaks != other)
+        return other - speaks;
     return s > t ? -1 : s < t ? 1 : strcmp(x->figure, y->figure);
 }
 
@@ -163,4 +176,17 @@ int plan_differ(const struct plan *a, const struct plan *b, struct difference ou
     while (n < DIFFERENCES && difference_ranks(&out[n]))
         n++;
     return n;
+}
+
+void differences_as_time(struct difference *d, int n, int quick)
+{
+    for (int i = 1; i < n; i++) { /* insertion: they are few, and keep their order */
+        const struct difference moved = d[i];
+        int k = i;
+        for (;
+             difference_favours(&moved) == quick && k > 0 && difference_favours(&d[k - 1]) != quick;
+             k--)
+            d[k] = d[k - 1];
+        d[k] = moved;
+    }
 }

@@ -1,4 +1,4 @@
-/* differ.h - in what two plans of one problem differ: the figures of both, the strongest first.
+/* differ.h - in what two plans of one problem differ: the figures of both, what may explain a time first.
  *
  * It says what differs, never what is the cause: that is for a measurement. A figure that only bounds
  * (the registers are not known) has no ratio and is never ranked.
@@ -9,7 +9,7 @@
 
 #include "plan/plan.h"
 
-enum { DIFFERENCES = 11 };
+enum { DIFFERENCES = 12 };
 
 /* Which way a figure helps, all else being equal: -1 less, 1 more, 0 neither by itself. */
 struct difference {
@@ -22,9 +22,12 @@ struct difference {
     double beside; /* what both have besides, when it is asked how far apart they are */
 };
 
-/* Fills all of them, sorted: by ratio, in which a zero counts as one, then what only bounds, then what is
- * equal or not known. Returns how many really differ: those that can be ranked. */
+/* Fills all of them, sorted: first what speaks for one of the two, which can explain a time, then what speaks for
+ * neither, each by ratio, in which a zero counts as one; then what only bounds, then what is equal or not
+ * known. Returns how many really differ: those that can be ranked. */
 int plan_differ(const struct plan *a, const struct plan *b, struct difference out[DIFFERENCES]);
+/* Of the first n, those that favour `quick`, the one known to be faster, to the front: 0 or 1. */
+void differences_as_time(struct difference *d, int n, int quick);
 /* Is it known of both, without a bound, and not the same? */
 bool difference_ranks(const struct difference *d);
 /* Which plan it favours: 0, 1; -1: neither, or it does not rank. */

@@ -111,6 +111,14 @@ static const struct plan_smem *find_buffer(const struct plan_pass *pass, const c
     return NULL;
 }
 
+int plan_buffers_held(const struct plan_pass *pass)
+{
+    int held = 0;
+    for (int i = 0; i < pass->nsmem; i++)
+        held += pass->smem[i].bytes != 0;
+    return held;
+}
+
 static int64_t eval_part(struct build *b, const struct desc_smem *d, const struct expr *e,
                          const char *part)
 {

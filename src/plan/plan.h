@@ -108,6 +108,8 @@ const char *plan_roof_note(const struct plan *p);
 /* "-DP_BR=64 -DATTN_D=64 -DATTN_DTYPE=0 -DSMEM_Ks=8192 ..." as NULL-terminated words; the caller
  * frees each and the array. */
 char **plan_definitions(const struct plan *p);
+/* How many of a pass's buffers hold anything: a parameter can leave one empty, which is not shown. */
+int plan_buffers_held(const struct plan_pass *pass);
 
 /* One figure with its formula and the values put in, as lines for `explain`. `metric` is a field
  * name of the plan or of `occupancy`. ST_USAGE with the nearest metric. */

@@ -237,7 +237,7 @@ documented show S
 is "every field is in the manual:$missing" silent "$missing"
 
 run why row_full,qtile_seq gpu=H200 S=512
-is "why names what differs most" says "$out" 'They differ most in requested: 513 MiB against 9\.00 MiB, which by itself speaks for qtile_seq'
+is "why names what differs most" says "$out" 'Of what goes the way of the time, they differ most in requested: 513 MiB +against +9\.00 MiB, +which +speaks +for +qtile_seq'
 is "  and the recorded times" says "$out" 'RECORDED on H200: row_full [0-9.]+ us, qtile_seq [0-9.]+ us'
 is "  and claims no cause" says "$out" 'goes the way of the time; that it is the cause is +not +shown'
 run -c 'why fa2,fa2@BR=32 gpu=H200 S=512; export svg pairs.svg; export gp pairs.gp; export html pairs.html'
@@ -253,6 +253,16 @@ is "  and says whether it agrees with the time" says "$out" '"favours":"qtile_se
 run why fa2,fa2@BR=32 gpu=L4 D=128
 is "bounds are not ranked" says "$out" 'warps an SM .*bounds: not ranked'
 is "  nor is a time made up" says "$out" 'what the differences cost +is +not +known'
+run why naive,fa2 gpu=L4
+is "why names what may explain a time, not what is furthest apart" says "$out" 'Of what by itself speaks for one of them, they differ most in requested: 2\.28 +GiB +against +34\.0 MiB'
+run why qtile_seq,fa2 gpu=H200 B=4 H=16 S=2k
+is "  and that nothing does" says "$out" 'Nothing that differs speaks for one of them by itself; they differ most in'
+run plan fa3_streamk gpu=H200
+is "a plan leaves out a buffer that its parameters empty" [ "$(printf '%s' "$out" | grep -c 'Os')" -eq 0 ]
+run plan fa3_streamk BORDER=2 gpu=H200
+is "  and has it where it holds something" says "$out" '^ +[0-9]+ +27648  Os '
+run -c 'plan fa3_streamk gpu=H200; export svg held.svg; export html held.html'
+is "  in pictures, too" [ "$(cat held.svg held.html | grep -c '>Os\b')" -eq 0 ]
 run why fa2
 is "why needs two kernels" test "$rc" -eq 2
 run why fa2,fa2 gpu=H100

@@ -65,11 +65,54 @@ static void test_strongest_first(void)
     CU_ASSERT_STRING_EQUAL(d[0].figure, "requested");
     CU_ASSERT_EQUAL(d[0].ratio, 8);
     CU_ASSERT_EQUAL(difference_favours(&d[0]), 1);
+    CU_ASSERT_STRING_EQUAL(d[1].figure, "warps an SM"); /* as far apart as threads, and it speaks */
     CU_ASSERT_STRING_EQUAL(d[4].figure, "registers");
     CU_ASSERT_EQUAL(difference_favours(&d[4]), -1);
     CU_ASSERT_EQUAL(difference_favours(find(d, "warps an SM")), 1);
     CU_ASSERT_FALSE(difference_ranks(find(d, "SMEM")));
     CU_ASSERT_EQUAL(plan_differ(&a, &a, d), 0);
+}
+
+/* 44000 bytes of shared memory against none are far apart, and explain nothing: what speaks for one of them
+ * comes first, and of that what goes the way of a time that is known. */
+static void test_speaks_first(void)
+{
+    struct difference d[DIFFERENCES];
+    const struct plan a = plan_of(256, 40, 0, 70000), b = plan_of(128, 128, 44032, 1000);
+    int n = plan_differ(&a, &b, d);
+    CU_ASSERT_STRING_EQUAL(d[0].figure, "requested");
+    CU_ASSERT_STRING_EQUAL(d[1].figure, "warps an SM");
+    CU_ASSERT_STRING_EQUAL(d[2].figure, "SMEM");
+    CU_ASSERT_EQUAL(difference_favours(&d[0]), 1);
+    differences_as_time(d, n, 1);
+    CU_ASSERT_STRING_EQUAL(d[0].figure, "requested");
+    differences_as_time(d, n, 0);
+    CU_ASSERT_STRING_EQUAL(d[0].figure, "warps an SM");
+    CU_ASSERT_STRING_EQUAL(d[1].figure, "requested");
+    CU_ASSERT_STRING_EQUAL(d[2].figure, "SMEM");
+    n = plan_differ(&a, &a, d);
+    differences_as_time(d, n, 0);
+    CU_ASSERT_EQUAL(n, 0);
+}
+
+/* A grid of 64 blocks leaves half of 132 SMs empty; one of 128 of 58 or of 500 fills them alike. */
+static void test_busy(void)
+{
+    const struct device gpu = {.sms = 58};
+    struct difference d[DIFFERENCES];
+    struct plan a = plan_of(128, 64, 1024, 1000), b = a;
+    a.device = b.device = &gpu;
+    a.passes[0].grid[0] = 29, b.passes[0].grid[0] = 128;
+    (void)plan_differ(&a, &b, d);
+    const struct difference *busy = find(d, "busy SMs");
+    CU_ASSERT_FATAL(busy != NULL);
+    CU_ASSERT_EQUAL(busy->value[0], 29);
+    CU_ASSERT_EQUAL(busy->value[1], 58);
+    CU_ASSERT_EQUAL(difference_favours(busy), 1);
+    CU_ASSERT_STRING_EQUAL(d[0].figure, "busy SMs");
+    a.passes[0].grid[0] = 500;
+    (void)plan_differ(&a, &b, d);
+    CU_ASSERT_FALSE(difference_ranks(find(d, "busy SMs")));
 }
 
 /* What hangs on unknown registers is never ranked, and favours nobody. */
@@ -97,15 +140,15 @@ static void test_bounds(void)
     CU_ASSERT_TRUE(warps < find(d, "requested") && find(d, "requested") < regs);
 }
 
-/* A zero has no ratio; what differs all the same is ranked as if it were one. */
+/* A zero has no ratio; what differs all the same is ranked, as if it were one, among what speaks for neither. */
 static void test_zero(void)
 {
     struct difference d[DIFFERENCES];
     const struct plan a = plan_of(128, 64, 0, 1000), b = plan_of(128, 64, 4096, 3000);
     CU_ASSERT_EQUAL(plan_differ(&a, &b, d), 2);
-    CU_ASSERT_STRING_EQUAL(d[0].figure, "SMEM");
-    CU_ASSERT_TRUE(isnan(d[0].ratio));
-    CU_ASSERT_STRING_EQUAL(d[1].figure, "requested");
+    CU_ASSERT_STRING_EQUAL(d[0].figure, "requested");
+    CU_ASSERT_STRING_EQUAL(d[1].figure, "SMEM");
+    CU_ASSERT_TRUE(isnan(d[1].ratio));
 }
 
 /* A few spilled bytes are little beside units that are fifteen times as fast. */
@@ -118,9 +161,9 @@ static void test_spill_and_units(void)
     CU_ASSERT_EQUAL(plan_differ(&a, &b, d), 3);
     CU_ASSERT_STRING_EQUAL(d[0].figure, "units' TFLOP/s");
     CU_ASSERT_EQUAL(difference_favours(&d[0]), 1);
-    CU_ASSERT_STRING_EQUAL(d[1].figure, "registers");
-    CU_ASSERT_STRING_EQUAL(d[2].figure, "spilled");
-    CU_ASSERT_EQUAL(difference_favours(&d[2]), 0);
+    CU_ASSERT_STRING_EQUAL(d[1].figure, "spilled"); /* little, but it speaks */
+    CU_ASSERT_EQUAL(difference_favours(&d[1]), 0);
+    CU_ASSERT_STRING_EQUAL(d[2].figure, "registers");
 }
 
 /* Blocks of all three directions take part. */
@@ -149,7 +192,8 @@ static const struct tap_test tests[] = {
     {"barriers in loops", test_barriers},       {"the strongest first", test_strongest_first},
     {"bounds are not ranked", test_bounds},     {"one has none", test_zero},
     {"a plan without a launch", test_no_pass},  {"blocks of three directions", test_grid},
-    {"spills and units", test_spill_and_units},
+    {"spills and units", test_spill_and_units}, {"what speaks comes first", test_speaks_first},
+    {"SMs without a block", test_busy},
 };
 
 TAP_MAIN("differ", tests)

@@ -46,6 +46,23 @@ static void draw_smem(struct canvas *c, struct rect r, const struct plan_pass *p
     model_clear(&smem_map_layout, &m);
 }
 
+/* A buffer that a parameter left empty has no letter and no place in the legend. */
+static void test_smem_empty(void)
+{
+    struct plan_pass p = pass_qkv();
+    struct canvas *c = canvas_new(60, 5, GLYPHS_ASCII);
+    p.smem[1].bytes = p.smem[3].bytes = 0;
+    draw_smem(c, (struct rect){0, 0, 60, 5}, &p, 0);
+    expect_text(c, "Q Qs          8.00 KiB  BR*D*T = 64*64*2\n"
+                   "P Ps          4.00 KiB\n\n\n\n");
+    for (int i = 0; i < p.nsmem; i++)
+        p.smem[i].bytes = 0;
+    canvas_clear(c);
+    draw_smem(c, (struct rect){0, 0, 60, 5}, &p, 0);
+    expect_text(c, "this kernel uses no shared memory\n\n\n\n\n");
+    canvas_free(c);
+}
+
 /* Two predicted times on one scale, in letters that mean the same in both; one that there is none of. */
 static void test_stack(void)
 {
@@ -849,6 +866,7 @@ static const struct tap_test tests[] = {
     {"shared memory with a row for each buffer", test_smem_rows},
     {"shared memory beyond the limit", test_smem_wall},
     {"a kernel without shared memory", test_smem_none},
+    {"a buffer that is empty", test_smem_empty},
     {"an SM and its blocks", test_sm},
     {"an SM, and the state before", test_sm_before},
     {"an SM whose registers are not known", test_sm_unknown},

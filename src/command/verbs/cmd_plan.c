@@ -125,6 +125,8 @@ static void add_buffers(struct str *out, const struct plan_pass *p)
 {
     for (int i = 0; i < p->nsmem; i++) {
         const struct plan_smem *m = &p->smem[i];
+        if (!m->bytes) /* a parameter can empty one; explain smem has its formula */
+            continue;
         str_addf(out, "  %10lld  %8lld  %-8s %s%s%s%s\n", (long long)m->offset, (long long)m->bytes,
                  m->name, m->formula ? m->formula : "", m->overlay ? " (overlay)" : "",
                  m->doc && *m->doc ? "   " : "", m->doc ? m->doc : "");
@@ -152,7 +154,8 @@ static void add_smem(struct str *out, const struct plan_view *sh)
         str_addf(out, " of %s%s", number_fmt_bytes(limit, sh->arch->smem_optin),
                  beyond_default(p, sh->arch));
     str_addc(out, '\n');
-    if (!p->nsmem)
+    const int held = plan_buffers_held(p);
+    if (!held)
         return;
     str_addf(out, "  %10s  %8s  buffer\n", "offset", "bytes");
     add_buffers(out, p);
@@ -160,7 +163,7 @@ static void add_smem(struct str *out, const struct plan_view *sh)
         return;
     const struct front *f = &sh->s->front;
     const int width = f->width > 20 && f->width < 76 ? f->width - 4 : 72;
-    struct canvas *c = canvas_new(width + 2, 2 + p->nsmem / 3, f->glyphs);
+    struct canvas *c = canvas_new(width + 2, 2 + held / 3, f->glyphs);
     struct smem_map map;
     model_init(&smem_map_layout, &map);
     smem_take(&map, p, sh->arch);

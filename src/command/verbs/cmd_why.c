@@ -1,7 +1,7 @@
-/* cmd_why.c - why A and not B: in what two kernels differ, as paired bars, the strongest first.
+/* cmd_why.c - why A and not B: in what two kernels differ, as paired bars, what may explain it first.
  *
- * It names what differs most and whether the recorded times go the same way; it never names a cause,
- * which figures of a plan cannot prove.
+ * It names first what goes the way of the recorded times, or else what speaks for one of the two; it never names
+ * a cause, which figures of a plan cannot prove.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
@@ -35,7 +35,7 @@ static const struct field why_fields[] = {
     FIELD(FIELD_TEXT, why_row, other, .doc = "The second kernel."),
     FIELD(FIELD_TEXT, why_row, gpu, .doc = "For which model."),
     FIELD(FIELD_TEXT, why_row, shape, .doc = "The attention problem."),
-    FIELD(FIELD_INT, why_row, rank, .doc = "1: in this they differ most; null: equal, not known, or only bounded."),
+    FIELD(FIELD_INT, why_row, rank, .doc = "1: to be looked at first. What goes the way of a recorded time comes first, then what favours a kernel, then the rest, each by ratio; null: equal, not known, or only bounded."),
     FIELD(FIELD_TEXT, why_row, figure, .doc = "What differs."),
     FIELD(FIELD_REAL, why_row, value, .doc = "Of the first kernel."),
     FIELD(FIELD_REAL, why_row, other_value, .title = "other", .doc = "Of the second."),
@@ -110,6 +110,14 @@ static enum status plan_side(struct session *s, struct pair *p, int i, struct er
     return ST_OK;
 }
 
+/* The one of the shorter recorded time; -1: not known of both. */
+static int faster(const struct pair *p)
+{
+    if (!p->timed)
+        return -1;
+    return p->recorded[0].row->median_us <= p->recorded[1].row->median_us ? 0 : 1;
+}
+
 static enum status make_pair(struct session *s, struct cmd_call *c, struct pair *p, struct err *err)
 {
     enum status st = request_make(s, c, REQUEST_PLAN, &p->request, err);
@@ -139,15 +147,9 @@ static enum status make_pair(struct session *s, struct cmd_call *c, struct pair 
     p->n = plan_differ(&p->plan[0], &p->plan[1], p->d);
     p->timed = recollect_exact(&p->recorded[0]) && recollect_exact(&p->recorded[1]) &&
                !p->recorded[0].old && !p->recorded[1].old;
+    if (p->timed)
+        differences_as_time(p->d, p->n, faster(p));
     return ST_OK;
-}
-
-/* The one of the shorter recorded time; -1: not known of both. */
-static int faster(const struct pair *p)
-{
-    if (!p->timed)
-        return -1;
-    return p->recorded[0].row->median_us <= p->recorded[1].row->median_us ? 0 : 1;
 }
 
 static struct why_row *add_row(struct rowset *rows, const struct pair *p)
@@ -264,7 +266,8 @@ static void draw_pairs(struct session *s, struct cmd_call *c, const struct chart
     canvas_free(canvas);
 }
 
-/* "They differ most in waves (1.10 against 2.21)". */
+/* What is named first is named for a reason: it goes the way of the time, or speaks for one of them, or
+ * there is nothing that does. */
 static void say_most(const struct pair *p, struct str *out)
 {
     char a[NUMBER_BUF + 4], b[NUMBER_BUF + 4];
@@ -273,34 +276,33 @@ static void say_most(const struct pair *p, struct str *out)
         str_add(out, "No figure that is known of both differs. ");
         return;
     }
-    str_addf(out, "They differ most in %s: %s against %s", d->figure, value_text(a, d, 0),
-             value_text(b, d, 1));
-    for (int i = 1;
-         i < p->n && fmax(p->d[i].ratio, 1 / p->d[i].ratio) == fmax(d->ratio, 1 / d->ratio); i++)
-        str_addf(out, "%s%s", i == 1 ? "; as much in " : ", ", p->d[i].figure);
     const int favours = difference_favours(d);
+    str_addf(out, "%s they differ most in %s: %s against %s",
+             favours < 0            ? "Nothing that differs speaks for one of them by itself;"
+             : favours == faster(p) ? "Of what goes the way of the time,"
+                                    : "Of what by itself speaks for one of them,",
+             d->figure, value_text(a, d, 0), value_text(b, d, 1));
+    for (int i = 1; i < p->n && difference_favours(&p->d[i]) == favours &&
+                    fmax(p->d[i].ratio, 1 / p->d[i].ratio) == fmax(d->ratio, 1 / d->ratio);
+         i++)
+        str_addf(out, "%s%s", i == 1 ? "; as much in " : ", ", p->d[i].figure);
     if (favours >= 0)
-        str_addf(out, ", which by itself speaks for %s", p->name[favours]);
+        str_addf(out, ", which speaks for %s", p->name[favours]);
     str_add(out, ". ");
 }
 
-/* Whether the times go the way of the strongest difference that has one. */
+/* Whether the times go the way of what was named. */
 static void say_way(const struct pair *p, struct str *out)
 {
-    const int quick = faster(p);
-    int i = 0;
-    while (i < p->n && difference_favours(&p->d[i]) < 0)
-        i++;
-    if (i == p->n)
-        str_add(out, "None of the differences speaks for one of them by itself.");
-    else if (difference_favours(&p->d[i]) == quick)
+    const int favours = p->n ? difference_favours(&p->d[0]) : -1;
+    if (favours >= 0 && favours == faster(p))
         str_addf(out,
-                 "The difference in %s goes the way of the time; that it is the cause is not "
+                 " The difference in %s goes the way of the time; that it is the cause is not "
                  "shown by that.",
-                 p->d[i].figure);
-    else
-        str_addf(out, "The difference in %s goes against the time: it is not what decides.",
-                 p->d[i].figure);
+                 p->d[0].figure);
+    else if (favours >= 0)
+        str_addf(out, " The difference in %s goes against the time: it is not what decides.",
+                 p->d[0].figure);
 }
 
 static void say_times(const struct pair *p, struct str *out)
@@ -316,7 +318,7 @@ static void say_times(const struct pair *p, struct str *out)
     }
     const double us[2] = {p->recorded[0].row->median_us, p->recorded[1].row->median_us};
     const int quick = faster(p);
-    str_addf(out, "RECORDED on %s: %s %s, %s %s; %s took 1/%s of the time, in runs of their own. ",
+    str_addf(out, "RECORDED on %s: %s %s, %s %s; %s took 1/%s of the time, in runs of their own.",
              p->gpu->name, p->name[0], number_fmt_us(a, us[0]), p->name[1], number_fmt_us(b, us[1]),
              p->name[quick], number_fmt(x, us[!quick] / us[quick], 3));
     say_way(p, out);
@@ -381,13 +383,16 @@ const struct cmd_entry cmd_why = {
     .name = "why",
     .group = "Model",
     .usage = "A,B [shape] [params] [gpu=NAME]",
-    .summary = "why A and not B: in what two kernels differ, the strongest first",
+    .summary = "why A and not B: in what two kernels differ, what may explain it first",
     .help =
         "Registers, shared memory, resident blocks and warps, waves, bytes that are requested,\n"
-        "threads, barriers in loops: as paired bars, by the ratio of the two. Where times of both\n"
-        "are recorded for that GPU and shape, it says whether a difference goes the way of the\n"
-        "time. That something is the cause it never says: a plan cannot show it. What only bounds\n"
-        "a figure, as registers are not known, is hatched and not ranked.\n"
+        "threads, busy SMs, barriers in loops: as paired bars. What by itself speaks for one of\n"
+        "the two, as fewer bytes do, comes before what speaks for neither, as shared memory, each\n"
+        "by the ratio of the two. Where times of both are recorded for that GPU and shape, what\n"
+        "goes the way of the time comes first. That something is the cause it never says: a plan\n"
+        "cannot show it. What only bounds a figure, as registers are not known, is hatched and "
+        "not\n"
+        "ranked.\n"
         "\n"
         "  why fa2,qtile_seq gpu=H200\n"
         "  why fa2,fa2@BR=32 gpu=L4 D=128 --json\n",

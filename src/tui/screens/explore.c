@@ -520,7 +520,7 @@ static int sim_rows(const struct explore *e)
 static int smem_rows(const struct explore *e)
 {
     return e->subject.have_plan && e->subject.plan.npasses > 0
-               ? e->subject.plan.passes[e->subject.plan.main_pass].nsmem
+               ? plan_buffers_held(&e->subject.plan.passes[e->subject.plan.main_pass])
                : 0;
 }
 
