@@ -9,6 +9,7 @@
  *   option WORD when EXPR : text                   the right one is the one whose EXPR holds
  *   reveal NAME : text                             guess beside outcome; {EXPR} is filled in
  *   say text                                       likewise, without a guess
+ *   when EXPR : text                               said only if EXPR holds
  *   keep NAME = EXPR                               for later steps
  *   expect EXPR : what is wrong otherwise          the gate; unknown values fail it
  *   hint text                                      handed out one by one

@@ -88,6 +88,10 @@ static void test_parse_errors(void)
     expect_refused(HEAD BLOCK("reveal z : hm"), "asked for \"z\"");
     expect_refused(HEAD BLOCK("expect 1"), "expect needs");
     expect_refused(HEAD BLOCK("say {1 +}"), "x/07-demo.md:8");
+    expect_refused(HEAD BLOCK("when 1 +: x"), "when needs");
+    expect_refused(HEAD BLOCK("when 1 + : x"), "x/07-demo.md:8");
+    expect_refused(HEAD BLOCK("when 1 : {1 +}"), "x/07-demo.md:8");
+    expect_refused(HEAD BLOCK("when guess.nobody > 1 : x"), "\"guess.nobody\"");
     expect_refused(HEAD BLOCK("needs magic"), "needs takes");
     expect_refused(HEAD BLOCK("plann fa2"), "did you mean \"plan\"");
     expect_refused(HEAD BLOCK("expct 1 : no"), "did you mean \"expect\"");
@@ -711,6 +715,30 @@ static void test_online_softmax_lesson(void)
     session_free(s);
 }
 
+/* A text for some outcomes and answers alone; what is unknown says nothing. */
+static void test_when(void)
+{
+    static const char text[] =
+        "# T\n\n## S\n\n" BLOCK("predict x = $1.l within 10% : How much?\n"
+                                "trace softmax Sk=16 BC=4 seed=42\nreveal x\n"
+                                "when $1.l > 0 : above {0}\nwhen $1.l <= 0 : below\n"
+                                "when guess.x > 1000 : a thousand is too much\n"
+                                "when guess.x < 1 : too little\n"
+                                "when $1.nothing > 0 : never said\n");
+    for (int i = 0; i < 3; i++) {
+        struct walk w = walk_new(text);
+        answer(&w, (const char *const[]){"9999", "0.5", "reveal"}[i], ST_OK);
+        answer(&w, "", ST_OK);
+        const char *shown = lesson_step(w.r)->text;
+        CU_ASSERT_PTR_NOT_NULL(strstr(shown, "above 0"));
+        CU_ASSERT_PTR_NULL(strstr(shown, "below"));
+        CU_ASSERT_PTR_NULL(strstr(shown, "never said"));
+        CU_ASSERT_EQUAL(strstr(shown, "a thousand is too much") != NULL, i == 0);
+        CU_ASSERT_EQUAL(strstr(shown, "too little") != NULL, i == 1);
+        walk_free(&w);
+    }
+}
+
 static const struct tap_test tests[] = {
     {"Markdown and directives", test_parse},
     {"errors name file, line and word", test_parse_errors},
@@ -723,6 +751,7 @@ static const struct tap_test tests[] = {
     {"wrapping", test_wrap},
     {"the runner, question by question", test_runner},
     {"what commands are called", test_named_rows},
+    {"a text for some answers alone", test_when},
     {"a gate holds the step", test_gate_holds},
     {"a command that fails can be tried again", test_failing_command},
     {"the session is left as it was", test_session_is_left_alone},

@@ -181,6 +181,10 @@ static void check_item(struct checker *c, const struct values *v, const struct i
         check_gate(c, v, it);
         break;
     case ITEM_SAY:
+        if (it->expr && !expr_is_true(values_eval(v, it->expr)))
+            break;
+        check_filled(c, v, it);
+        break;
     case ITEM_REVEAL:
         check_filled(c, v, it);
         break;

@@ -379,6 +379,13 @@ static bool do_say(struct lesson_run *r, const struct item *it)
     return true;
 }
 
+static bool do_when(struct lesson_run *r, const struct item *it)
+{
+    if (expr_is_true(values_eval(&r->values, it->expr)))
+        add_filled(r, it->text);
+    return true;
+}
+
 static bool do_figure(struct lesson_run *r, const struct item *it)
 {
     show_figure(r, it);
@@ -438,9 +445,9 @@ static const struct {
     const char *directive;
     bool (*act)(struct lesson_run *r, const struct item *it);
 } acts[] = {
-    {"say", do_say},       {"figure", do_figure}, {"reveal", do_reveal},
-    {"keep", do_keep},     {"expect", do_expect}, {"predict", do_predict},
-    {"choice", do_choice}, {"order", do_order},   {"where", do_where},
+    {"say", do_say},     {"when", do_when},     {"figure", do_figure},   {"reveal", do_reveal},
+    {"keep", do_keep},   {"expect", do_expect}, {"predict", do_predict}, {"choice", do_choice},
+    {"order", do_order}, {"where", do_where},
 };
 
 static bool do_prose(struct lesson_run *r, const struct item *it)

@@ -306,6 +306,17 @@ static enum status parse_say(struct lesson_stage *step, const char *line, struct
     return values_check_text(it->text, err);
 }
 
+/* when EXPR : text */
+static enum status parse_when(struct lesson_stage *step, const char *line, struct err *err)
+{
+    struct item *it = stage_add(step, ITEM_SAY);
+    it->text = line_text(line);
+    if (!it->text)
+        return err_set(err, ST_USAGE, "when needs: EXPR : text");
+    const enum status st = line_expr(line, NULL, &it->expr, err);
+    return st == ST_OK ? values_check_text(it->text, err) : st;
+}
+
 /* keep NAME = EXPR */
 static enum status parse_keep(struct lesson_stage *step, const char *line, struct err *err)
 {
@@ -654,13 +665,13 @@ static const struct directive {
     const char *name;
     enum status (*parse)(struct lesson_stage *step, const char *line, struct err *err);
 } directives[] = {
-    {"predict", parse_predict}, {"choice", parse_choice},   {"option", parse_option},
-    {"order", parse_order},     {"item", parse_item},       {"where", parse_where},
-    {"at", parse_at},           {"from", parse_from},       {"to", parse_to},
-    {"reveal", parse_reveal},   {"say", parse_say},         {"keep", parse_keep},
-    {"expect", parse_expect},   {"hint", parse_hint},       {"needs", parse_needs},
-    {"figure", parse_figure},   {"note", parse_note},       {"answer", parse_answer},
-    {"wrong", parse_wrong},     {"minutes", parse_minutes},
+    {"predict", parse_predict}, {"choice", parse_choice}, {"option", parse_option},
+    {"order", parse_order},     {"item", parse_item},     {"where", parse_where},
+    {"at", parse_at},           {"from", parse_from},     {"to", parse_to},
+    {"reveal", parse_reveal},   {"say", parse_say},       {"keep", parse_keep},
+    {"when", parse_when},       {"expect", parse_expect}, {"hint", parse_hint},
+    {"needs", parse_needs},     {"figure", parse_figure}, {"note", parse_note},
+    {"answer", parse_answer},   {"wrong", parse_wrong},   {"minutes", parse_minutes},
 };
 
 static const char *directive_name(const void *unused, size_t i)

@@ -36,7 +36,7 @@ struct item {
     enum item_kind kind;
     const char *directive; /* the word that gave it; NULL: prose, or a command */
     char *name;            /* questions, reveal, keep */
-    struct expr *expr;     /* predict, keep, expect */
+    struct expr *expr;     /* predict, keep, expect; when: only where it holds is the text said */
     double within;         /* predict, order: relative tolerance */
     char *text;            /* prose, command, question, sentence */
     char *right;           /* expect: what holds when it passes, NULL: not said */
