@@ -49,9 +49,9 @@ def hashes():
     return {key[0]: digest for key, (_, _, _, digest) in ptx.ptxas.wanted_rows().items()}
 
 
-def pack_all(folder, build):
-    """Programs of BUILD, and the shipped text of every kernel, type and head size; how many."""
-    keys = [key for _, _, keys in shipped().values() for key in keys]
+def pack_all(folder, build, only=()):
+    """Programs of BUILD, and the shipped text of every kernel, or of these, for each type and head size; how many."""
+    keys = [key for (name, _), (_, _, keys) in shipped().items() for key in keys if not only or name in only]
     script("counters").pack_texts(folder, build, keys)
     return len(keys)
 
@@ -130,6 +130,12 @@ def draw_all(path, cases, seed, groups, small=False, free=False):
             for _ in range(cases):
                 print(",".join(names), dtype, f"{draw(rng, ks, dtype, dims, small, free)} seed={rng.randint(1, 10**6)} {rng.choice(INPUTS)}".strip(),
                       sep="\t", file=f)
+
+
+def head_of(old, now, names):
+    """Where and when a table's rows come from, when those of these kernels alone are of `now`."""
+    mark = f"of {' '.join(dict.fromkeys(names))} "
+    return "; ".join([*(part for part in old.split("; ") if not part.startswith(mark)), mark + now.replace("; ", ", ")])
 
 
 def read(path, only):
