@@ -9,9 +9,9 @@
  * @unit      tensor
  * @dtypes    f16 bf16 parts=f32
  * @arch      90a
- * @requires  sm == 90 && D % 8 == 0 && (CLUSTER == 1 || CLUSTER == 2 || CLUSTER == 4)
- * @param     CLUSTER 2 [1..4]       blocks that share K and V
- * @param     BLOCKS 132 [4..1024]   blocks: the multiprocessors of the GPU
+ * @requires  sm == 90 && D % 8 == 0
+ * @param     CLUSTER 2 [1..2]       blocks that share K and V
+ * @param     BLOCKS 132 [4..132]    blocks: at most the multiprocessors of the GPU
  * @threads   384
  * @grid      CLUSTER*min(floor(BLOCKS/CLUSTER),ceil(Sq/(128*CLUSTER))*(ceil(Sk/256)+ceil(D/256))*H*B)
  * @cluster   CLUSTER
@@ -546,6 +546,8 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
  *   D=1024) the scores that a tile of outputs reads were dealt a round before. Predicted 60 to 62 us there; bigd_unfused 65.9 as a
  *   draft had it (kernels/hopper.md).
  * Registers: the thread that copies has both kinds of tiles to find, and 40 are too few for it: 56, and 224 for who multiplies.
- * Limits: blocks wait for blocks of any number, so all must run at once: BLOCKS at most the multiprocessors of the GPU, and as many
- *   clusters as fit. A kernel of the ladder would take its tiles from a counter instead, so that a tile never waits for one that is
- *   not yet taken. Simulated, it wants a thread for each cluster (threads=N). */
+ * Limits: blocks wait for blocks of any number, so all must run at once, or the GPU hangs: BLOCKS at most its multiprocessors;
+ *   clusters of 2, of which an H200 holds 66, and not of 4, of which it holds 30, not 33; and no other launch beside it, not one of
+ *   itself either (streams=2), which would have some of the places. A kernel of the ladder would take its tiles from a counter
+ *   instead, so that a tile never waits for one that is not yet taken. Simulated, it wants a thread for each cluster (threads=N).
+ * Compiled (nvcc 13.0, D=1024): no spill; of a step four wgmma between one fence and one wait, as in bigd_unfused; 80 instructions. */
