@@ -27,6 +27,7 @@ is "a step that is not there is named" says "$out" 'no step is called nothing; t
 # ---- one of our own ----
 printf 'import sys\nprint("a first line\\nwhy it failed")\nsys.exit(3)\n' >fails
 printf 'import time\nprint("so far", flush=True)\nwhile True:\n    time.sleep(1)\n' >hangs
+printf 'print("time is over before the rest")\n' >stops
 printf 'import sys\nprint("share 0.9\\nthe end", sys.argv[1:])\nopen(sys.argv[1] + "/figures", "w").write("7\\n")\n' >writes
 cat >steps <<END
 then $tmp/fails
@@ -41,6 +42,8 @@ step fails 1..60
 do $tmp/fails
 step hangs 0..0.5
 do $tmp/hangs
+step stops 1..60
+do $tmp/stops
 step writes 1..60
 do $tmp/writes {out} {left}
 shows ^share
@@ -67,6 +70,7 @@ is "  and the log does" says "$(cat out/wrong/log)" 'H'
 is "a script that fails: its last line" says "$out" '^fails +failed .* why it failed$'
 is "  and all that it said" [ "$(grep -c . out/fails/log)" -eq 2 ]
 is "one that does not end is stopped" says "$out" '^hangs +cut '
+is "so is one that says that its time is over" says "$out" '^stops +cut .*before the rest$'
 is "those behind it run, and tell what is asked for" says "$out" '^writes +ok .* share 0.9$'
 is "no time is left" says "$out" '^late +passed .*wants 1000 s, [0-9]+ s are left'
 is "too few GPUs" says "$out" '^many +passed .*needs 9 GPUs, here is 1'
