@@ -241,6 +241,7 @@ struct sim_program {
     uint32_t nsend;
     bool
         async_proxy; /* it has wgmma, copies of the copy engine, or stores that an mbarrier counts */
+    bool sends;      /* bulk stores among them */
     struct program_targets *targets;
     uint32_t ntargets;
     struct program_constant *constant;

@@ -127,6 +127,10 @@ struct hazard_block *hazard_block_new(struct hazards *h)
     b->own = (b->threads + LANES - 1) / LANES;
     b->warps = b->own + h->options.agents;
     b->sent_by = hoard_take(h->hoard, (size_t)h->options.agents * LANES + 1, sizeof *b->sent_by);
+    if (h->options.sends) {
+        b->senders = b->warps;
+        b->warps += b->own;
+    }
     b->lanes = b->warps * LANES;
     b->clocks = (struct clocks){.warps = b->warps, .lanes = b->lanes, .hoard = h->hoard};
     b->findings.max = h->options.max_reports;
@@ -158,10 +162,12 @@ static void leave(struct hazard_block *b)
     hoard_give(b->launch->hoard, b->mbarrier);
     hoard_give(b->launch->hoard, b->fenced);
     hoard_give(b->launch->hoard, b->copying);
+    hoard_give(b->launch->hoard, b->sending);
     b->mbarrier = NULL;
     b->mbarriers = 0;
     b->fenced = NULL;
     b->copying = NULL;
+    b->sending = NULL;
     released_clear(&b->released);
     b->began = false;
     b->late.is = false;

@@ -14,7 +14,11 @@
  *     (or that of a read-modify-write in between); at .cta scope only within a block;
  *   - cp.async is a write of its own, that is ordered behind its issue and before the wait for its group by the thread
  *     that issued it (or before the completed phase of the mbarrier that cp.async.mbarrier.arrive named). Others
- *     need the wait and then a barrier.
+ *     need the wait and then a barrier;
+ *   - a bulk store of the copy engine (cp.async.bulk from shared to global memory) reads its source between its issue and the
+ *     wait for its group by the thread that issued it, and is a write of global memory of its own that is there behind
+ *     the wait for all of it (wait_group); wait_group.read waits for its reads alone. Others need the wait and then
+ *     a barrier, or a release.
  * What does not: shfl.sync, vote.sync, match.sync, redux.sync, activemask, mma.sync, wmma and ldmatrix. The manual gives
  * them no effect on memory, though lanes wait for each other there. Accesses of ldmatrix and wmma are weak, and which
  * lane makes which part of them is nobody's business: each lane of the warp counts as if it made them all. Only a
@@ -62,6 +66,7 @@ enum {
     X(WAIT, "missing_wait",                                                                      \
       "bytes are used while an asynchronous copy of them may still be under way")                \
     X(OPERAND, "wgmma_operand", "bytes are written while a wgmma may still read them")           \
+    X(SOURCE, "copy_source", "bytes are written while a bulk store may still read them")         \
     X(PROXY, "missing_proxy_fence",                                                              \
       "bytes that threads wrote are read by a wgmma, or sent by the copy engine, with no "       \
       "fence.proxy.async in between")
@@ -118,6 +123,8 @@ struct hazard_options {
     uint64_t max_bytes;    /* of host memory for what happened to global memory; 0: 256 MiB */
     bool movable;          /* all that is known can be put back, see hazards_piece() */
     uint32_t agents;       /* warps of those who are no threads, see hazard_agent_begin() */
+    bool
+        sends; /* and one more for each warp of threads: its bulk stores, see hazard_send_commit() */
 };
 
 struct hazards *hazards_new(const struct hazard_options *o);
@@ -171,7 +178,8 @@ struct hazard_access {
     bool collective; /* wmma, ldmatrix: mask says whose addresses there are; all lanes of the warp
                                            take part */
     bool
-        engine; /* the copy engine reads, for this warp: what threads wrote is seen through a fence of the proxy */
+        engine; /* a bulk store of these lanes: the copy engine reads shared memory, where what threads wrote is seen
+                    through a fence of the proxy, and writes global memory */
     bool acquire, release;              /* of strong accesses: .acquire, .release, .acq_rel */
     enum hazard_scope scope;            /* of strong accesses; for plain ones it says nothing */
     const struct hazard_values *values; /* of writes; NULL: not known, taken as unlike */
@@ -198,6 +206,12 @@ void hazard_barrier_open(struct hazard_block *b, uint32_t id);
 void hazard_copy_commit(struct hazard_block *b, uint32_t warp, uint32_t mask);
 void hazard_copy_wait(struct hazard_block *b, uint32_t warp, uint32_t mask, uint32_t pending);
 
+/* cp.async.bulk.commit_group of stores, and cp.async.bulk.wait_group `pending`; `read`: wait_group.read, which says nothing
+ * of what is written. Groups are each lane's own. */
+void hazard_send_commit(struct hazard_block *b, uint32_t warp, uint32_t mask);
+void hazard_send_wait(struct hazard_block *b, uint32_t warp, uint32_t mask, uint32_t pending,
+                      bool read);
+
 /* mbarrier objects in shared memory, by offset; addr[lane] says which object a lane means. `copies`: cp.async.mbarrier.arrive, which
  * arrives when the copies that the lane has issued so far have come. The arrival that completes a phase is told
  * first, then the completion. A wait or test that came out true is one for the phase that completed last. init and inval
@@ -216,7 +230,9 @@ void hazard_mbarrier_wait(struct hazard_block *b, uint32_t warp, uint32_t mask,
  *   - the copy engine: a lane for each mbarrier that it reports to. hazard_agent_begin() at the issue, its writes,
  *     hazard_agent_mark(), and when the bytes have come hazard_agent_arrive() with that mark;
  *   - wgmma: a warp for each warp; all its lanes read together. hazard_agent_begin() at the issue, its reads,
- *     hazard_agent_mark() at the commit, hazard_agent_done() with that mark at the wait. ---- */
+ *     hazard_agent_mark() at the commit, hazard_agent_done() with that mark at the wait.
+ * Bulk stores have agents too, a lane for each thread: their accesses are told as the thread's (`engine`), which is who must
+ * know what was done there before, and are remembered as the agent's. ---- */
 
 /* The agent's lanes come behind what the lanes of `mask` have done so far. */
 void hazard_agent_begin(struct hazard_block *b, uint32_t agent, uint32_t lanes, uint32_t warp,

@@ -651,6 +651,119 @@ static void test_sends_that_ail(void)
          "bar.sync 0;\n", "fence.proxy.async;\nbar.sync 0;\n", -1, HAZARD_PROXY);
 }
 
+/* 512 bytes that all threads wrote, and the one thread that goes on. */
+#define SENT(place)                                                                         \
+    "mad.lo.u32 %r1, %t, 4, %s;\nst.shared.u32 [%r1+4096], %t;\nst.shared.u32 [%r1+8192], " \
+    "%t;\nfence.proxy.async;\nbar.sync 0;\n" ONE_THREAD "@%p6 bra " place ";\n"
+#define SEND(from, to) \
+    "cp.async.bulk.global.shared::cta.bulk_group [%out+" to "], [sm+" from "], 512;\n"
+#define SENT_ALL  "cp.async.bulk.commit_group;\n"
+#define READ_OF   "cp.async.bulk.wait_group.read "
+#define OVERWRITE "st.shared.u32 [sm+4096], 7;\n"
+
+/* The source of a bulk store is written again before it has been read: the kinds, and what cures it. */
+static void test_sources_that_ail(void)
+{
+    /* no wait; one that comes too late; one for all but the last group; one for a group that it is not of */
+    ails(SENT("DONE") SEND("4096", "0") SENT_ALL OVERWRITE "DONE:\n", OVERWRITE,
+         READ_OF "0;\n" OVERWRITE, -1, HAZARD_SOURCE);
+    ails(SENT("DONE") SEND("4096", "0") SENT_ALL OVERWRITE READ_OF "0;\nDONE:\n",
+         OVERWRITE READ_OF "0;\n", READ_OF "0;\n" OVERWRITE, -1, HAZARD_SOURCE);
+    ails(SENT("DONE") SEND("8192", "512") SENT_ALL SEND("4096", "0") SENT_ALL READ_OF
+         "1;\n" OVERWRITE "DONE:\n",
+         "read 1", "read 0", -1, HAZARD_SOURCE);
+    ails(SENT("DONE") SENT_ALL SEND("4096", "0") READ_OF "0;\n" OVERWRITE "DONE:\n", READ_OF,
+         SENT_ALL READ_OF, -1, HAZARD_SOURCE);
+    /* the wait for all of it is one for its reads; the last group but one may be written when it has been read */
+    ails(SENT("DONE") SEND("4096", "0") SENT_ALL OVERWRITE "DONE:\n", OVERWRITE,
+         "cp.async.bulk.wait_group 0;\n" OVERWRITE, -1, HAZARD_SOURCE);
+    ails(SENT("DONE") SEND("4096", "0") SENT_ALL SEND("8192", "512") SENT_ALL READ_OF
+         "2;\n" OVERWRITE "DONE:\n",
+         "read 2", "read 1", -1, HAZARD_SOURCE);
+    /* another thread waits, of the same warp or not, which has no groups */
+    ails(SENT("SENT") SEND("4096", "0") SENT_ALL
+         "SENT: setp.ne.u32 %p6, %t, 1;\n@%p6 bra DONE;\n" READ_OF
+         "0;\nDONE: bar.sync 0;\n@%p6 bra OVER;\n" OVERWRITE "OVER:\n",
+         "%t, 1;", "%t, 0;", -1, HAZARD_SOURCE);
+    ails(SENT("SENT") SEND("4096", "0") SENT_ALL
+         "SENT: setp.ne.u32 %p6, %t, 64;\n@%p6 bra DONE;\n" READ_OF
+         "0;\nDONE: bar.sync 0;\n@%p6 bra OVER;\n" OVERWRITE "OVER:\n",
+         "@%p6 bra DONE;\n", "", -1, HAZARD_SOURCE);
+    /* the one that sent has waited, and the other thread does not know */
+    ails(SENT("SENT") SEND("4096", "0") SENT_ALL READ_OF
+         "0;\nSENT: setp.ne.u32 %p6, %t, 64;\n@!%p6 " OVERWRITE,
+         "SENT: ", "SENT: bar.sync 0;\n", -1, HAZARD_BLOCK);
+    ails(SENT("SENT") SEND("4096", "0") SENT_ALL READ_OF
+         "0;\nSENT: setp.ne.u32 %p6, %t, 5;\n@!%p6 " OVERWRITE,
+         "SENT: ", "SENT: bar.warp.sync -1;\n", -1, HAZARD_WARP);
+    /* a copy to the place where another one begins */
+    ails(SENT("DONE") "mbarrier.init.shared.b64 [sm+60000], 1;\n"
+                      "fence.mbarrier_init.release.cluster;\n" SEND("4096", "0") SENT_ALL
+         "mbarrier.arrive.expect_tx.shared.b64 _, [sm+60000], 512;\n" BULK("4096", "512") "DONE:\n",
+         SENT_ALL, SENT_ALL READ_OF "0;\n", -1, HAZARD_SOURCE);
+}
+
+/* Each lane waits for its own groups: what is sent, too. */
+static void test_sends_of_lanes(void)
+{
+    static const char body[] =
+        SENT("DONE") "DONE: setp.gt.u32 %p6, %t, 1;\n@%p6 bra OVER;\n"
+                     "mad.lo.u32 %r2, %t, 4096, 4096;\nadd.u32 %r2, %r2, %s;\nmul.wide.u32 %x1, "
+                     "%t, 512;\n"
+                     "add.u64 %x1, %x1, %out;\ncp.async.bulk.global.shared::cta.bulk_group [%x1], "
+                     "[%r2], 512;\n" SENT_ALL "setp.eq.u32 %p5, %t, 0;\n@%p5 bra LESS;\n" READ_OF
+                     "0;\n"
+                     "LESS: st.shared.u32 [%r2], 77;\nOVER:\n";
+    uint32_t out[256] = {0};
+    struct trial t = run(body, 128);
+    CU_ASSERT(t.st == ST_OK && t.r.hazards == 1);
+    const struct hazard_report *h = t.r.hazard;
+    CU_ASSERT_FATAL(t.r.hazards == 1);
+    CU_ASSERT(h->kind == HAZARD_SOURCE && h->a.lane == 0 && h->b.lane == 0 && h->addr == 4096);
+    CU_ASSERT(h->a.act == HAZARD_READ && h->b.act == HAZARD_WRITE && h->a.insn < h->b.insn);
+    sim_memory_read(t.m, t.params.out, out, sizeof out);
+    CU_ASSERT(out[0] == 77 && out[128] == 0); /* lane 1's left with what it had */
+    end(&t);
+}
+
+/* What a bulk store writes is there behind the wait for all of it, and the thread that waited tells others. */
+static void test_targets_that_ail(void)
+{
+    ails(SENT("DONE") SEND("4096", "0") SENT_ALL READ_OF "0;\nld.global.u32 %r9, [%out];\nDONE:\n",
+         "wait_group.read", "wait_group", -1, HAZARD_WAIT);
+    ails(SENT("DONE") SEND("4096", "0") SENT_ALL "st.global.u32 [%out+8], %t;\nDONE:\n", SENT_ALL,
+         SENT_ALL "cp.async.bulk.wait_group 0;\n", -1, HAZARD_WAIT);
+    ails(SENT("DONE") SEND("4096", "0") SENT_ALL READ_OF
+         "0;\nDONE: bar.sync 0;\nld.global.u32 %r9, [%out];\n",
+         "wait_group.read", "wait_group", -1, HAZARD_WAIT);
+    ails(SENT("DONE") SEND("4096", "0") SENT_ALL "cp.async.bulk.wait_group 0;\n"
+                                                 "DONE: ld.global.u32 %r9, [%out];\n",
+         "DONE: ", "DONE: bar.sync 0;\n", -1, HAZARD_BLOCK);
+    /* two of them to one place, of a thread */
+    ails(SENT("DONE") SEND("4096", "0") SENT_ALL READ_OF "0;\n" SEND("8192", "0") SENT_ALL
+         "DONE:\n",
+         "wait_group.read", "wait_group", -1, HAZARD_WAIT);
+}
+
+/* Another block reads what was stored, behind a word that says that it is there. */
+static void test_targets_of_other_blocks(void)
+{
+    for (int whole = 0; whole < 2; whole++) {
+        struct str s = {0};
+        str_addf(&s,
+                 "mov.u32 %%r7, %%ctaid.x;\nsetp.ne.u32 %%p7, %%r7, 0;\n@%%p7 bra OTHER;\n%s"
+                 "cp.async.bulk.wait_group%s 0;\nst.release.gpu.global.u32 [%%in+64], 1;\n"
+                 "bra DONE;\nOTHER: ld.acquire.gpu.global.u32 %%r8, [%%in+64];\n"
+                 "setp.eq.u32 %%p4, %%r8, 0;\n@%%p4 bra OTHER;\nld.global.u32 %%r9, [%%out];\n"
+                 "DONE:\n",
+                 SENT("DONE") SEND("4096", "0") SENT_ALL, whole ? "" : ".read");
+        struct trial t = run_blocks(str_text(&s), 128, 2);
+        CU_ASSERT(whole ? clean(&t) : t.st == ST_OK && hazard_of(&t, HAZARD_WAIT));
+        end(&t);
+        str_free(&s);
+    }
+}
+
 static void test_mbarriers_that_ail(void)
 {
     /* whoever arrives or asks comes behind the init, of another warp and of the same */
@@ -706,6 +819,10 @@ static const struct tap_test tests[] = {
     {"an mbarrier at address 0", test_first_mbarrier},
     {"mbarriers that go wrong are told", test_mbarriers_that_ail},
     {"bytes that are sent without a fence", test_sends_that_ail},
+    {"sources of bulk stores that are written too early", test_sources_that_ail},
+    {"lanes wait for their own bulk stores", test_sends_of_lanes},
+    {"targets of bulk stores that are used too early", test_targets_that_ail},
+    {"targets of bulk stores that another block reads", test_targets_of_other_blocks},
     {"copies that go wrong are told", test_copies_that_ail},
 };
 

@@ -378,7 +378,10 @@ static json_t *hazard_party_json(const struct finding_scene *s, const struct haz
 static json_t *hazard_json(const struct finding_scene *s, const struct hazard_report *h)
 {
     json_t *o = begin(s, hazard_kind_name(h->kind), hazard_kind_what(h->kind), h->count);
-    json_t *a = hazard_party_json(s, &h->a), *b = hazard_party_json(s, &h->b);
+    json_t *a = h->kind == HAZARD_SOURCE
+                    ? party_json(s, h->a.block, h->a.warp, h->a.lane, h->a.insn, "sending them")
+                    : hazard_party_json(s, &h->a);
+    json_t *b = hazard_party_json(s, &h->b);
     struct str text = {0};
     finding_name_address(s, h->shared ? SIM_SHARED : SIM_GLOBAL, h->addr, o);
     str_addf(&text, "%s: ", hazard_kind_what(h->kind));
@@ -444,8 +447,8 @@ static void add_finding(json_t *list, json_t *o)
 void findings_list(const struct finding_scene *s, const struct sim_result *r, json_t *list)
 {
     static const enum hazard_kind order[HAZARD_KIND_COUNT] = {
-        HAZARD_WAIT, HAZARD_OPERAND, HAZARD_PROXY, HAZARD_BLOCK,
-        HAZARD_GRID, HAZARD_WARP,    HAZARD_LANES};
+        HAZARD_WAIT,  HAZARD_OPERAND, HAZARD_SOURCE, HAZARD_PROXY,
+        HAZARD_BLOCK, HAZARD_GRID,    HAZARD_WARP,   HAZARD_LANES};
     for (size_t i = 0; i < r->faults; i++)
         if (r->fault[i].kind != SIM_FAULT_UNWRITTEN)
             add_finding(list, fault_json(s, &r->fault[i]));

@@ -38,7 +38,8 @@ static const struct hazard_words table[] = {
      .mend =
          "cp.async: wait for the group (cp.async.wait_group N lets the last N be under way), then "
          "meet at a barrier if other threads read what was copied. The copy engine: wait for the "
-         "mbarrier that its bytes are announced to, for the phase that they are of.",
+         "mbarrier that its bytes are announced to, for the phase that they are of; for what it "
+         "stores, cp.async.bulk.wait_group without .read.",
      .lesson = "cp-async"},
     {.kind = "wgmma_operand",
      .why =
@@ -47,6 +48,17 @@ static const struct hazard_words table[] = {
      .mend = "Wait for the group (wgmma.wait_group) before the tile is given free: arrive at its "
              "mbarrier, or meet, behind the wait.",
      .lesson = "warp-spec"},
+    {.kind = "copy_source",
+     .why =
+         "A bulk store of the copy engine reads its source in shared memory while threads do other "
+         "things. Here somebody writes there who does not know that it has been read: what is sent "
+         "may be the new bytes.",
+     .mend =
+         "The thread that sent commits (cp.async.bulk.commit_group) and waits for that group "
+         "before the bytes are written again: cp.async.bulk.wait_group.read 0, where N lets the "
+         "last N groups of that thread be under way. Where other threads write, they meet it "
+         "behind the wait, at __syncwarp() or a barrier.",
+     .lesson = "hopper"},
     {.kind = "missing_proxy_fence",
      .why = "Threads on the one side, wgmma and the copy engine on the other, reach shared memory "
             "by two ways. A barrier alone does not make a thread's write seen on the other.",

@@ -380,7 +380,8 @@ static void watch_global(struct warp *w, const struct code *c, const struct bulk
                                         .mask = 1u << f->lane,
                                         .insn = c->insn,
                                         .bytes = n - from < 128 ? n - from : 128,
-                                        .act = f->loads ? HAZARD_READ : HAZARD_WRITE};
+                                        .act = f->loads ? HAZARD_READ : HAZARD_COPY,
+                                        .engine = !f->loads};
         at[f->lane] = addr + from;
         hazard_global(worker_of(w)->hazard, &a, at);
     }
@@ -508,25 +509,31 @@ void warp_bulk_copy(struct warp *w, const struct code *c, uint32_t m)
 void warp_bulk_commit(struct warp *w, uint32_t m)
 {
     struct flight *all = w->block->flight;
-    w->bulk_groups++;
+    for (uint32_t left = m; left; left &= left - 1)
+        w->bulk_groups[__builtin_ctz(left)]++;
     for (uint32_t i = 0; all && i < all->copies; i++) {
         struct bulk_flight *f = &all->copy[i];
         if (!f->loads && f->warp == w->id && m >> f->lane & 1 && !f->group)
-            f->group = w->bulk_groups;
+            f->group = w->bulk_groups[f->lane];
     }
+    if (worker_of(w)->hazard)
+        hazard_send_commit(worker_of(w)->hazard, (uint32_t)w->id, m);
 }
 
-void warp_bulk_wait(struct warp *w, uint32_t pending)
+/* imm: groups of each lane that may be under way; kind 1: all of it, else what they read. */
+void warp_bulk_wait(struct warp *w, const struct code *c, uint32_t m)
 {
     struct flight *all = w->block->flight;
-    const uint32_t done = w->bulk_groups > pending ? w->bulk_groups - pending : 0;
     for (uint32_t i = 0; all && i < all->copies;) {
         const struct bulk_flight *f = &all->copy[i];
-        if (f->loads || f->warp != w->id || !f->group || f->group > done)
+        if (f->loads || f->warp != w->id || !(m >> f->lane & 1) || !f->group ||
+            f->group + c->imm > w->bulk_groups[f->lane])
             i++;
         else
             land(w->block, i);
     }
+    if (worker_of(w)->hazard)
+        hazard_send_wait(worker_of(w)->hazard, (uint32_t)w->id, m, c->imm, !c->kind);
 }
 
 void warp_proxy_fence(struct warp *w, const struct code *c, uint32_t m)

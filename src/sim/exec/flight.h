@@ -57,7 +57,7 @@ void flight_end(struct block *b);
 struct flight_barrier *flight_barrier(struct flight *f, uint32_t addr);
 void warp_bulk_copy(struct warp *w, const struct code *c, uint32_t m);
 void warp_bulk_commit(struct warp *w, uint32_t m);
-void warp_bulk_wait(struct warp *w, uint32_t pending);
+void warp_bulk_wait(struct warp *w, const struct code *c, uint32_t m);
 void warp_proxy_fence(struct warp *w, const struct code *c, uint32_t m);
 
 /* Where a thread's address in shared memory lies in that of the cluster; false: `bytes` are in no block's. */

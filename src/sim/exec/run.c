@@ -621,13 +621,20 @@ static enum status watch_hazards(struct run *r, struct err *err)
                             ? (bytes + CLUSTER_ALIGN - 1) / CLUSTER_ALIGN * CLUSTER_ALIGN * cluster
                             : bytes,
         .max_bytes = r->options->max_marks,
-        .agents = flight_agents(r->program, l)};
-    if (h.agents && h.threads + 32 * h.agents > HAZARD_THREADS_MAX)
+        .agents = flight_agents(r->program, l),
+        .sends = r->program->sends};
+    /* a warp of threads, and those of what goes on beside it; two for all */
+    const uint32_t each = 1 + (r->program->nwgmma > 0) + h.sends, warps = (h.threads + 31) / 32,
+                   most = (HAZARD_THREADS_MAX / 32 - 2) / each;
+    if (h.agents && warps > most)
         return err_set(err, ST_NO,
                        "%s: hazards of %s are found in blocks and clusters of at most %d "
                        "threads; this one has %" PRIu32,
-                       r->program->facts.entry, r->program->nwgmma ? "wgmma" : "st.async",
-                       (HAZARD_THREADS_MAX - 64) / (r->program->nwgmma ? 2 : 1), h.threads);
+                       r->program->facts.entry,
+                       r->program->nwgmma ? "wgmma"
+                       : h.sends          ? "bulk stores"
+                                          : "st.async",
+                       (int)most * 32, h.threads);
     if (cluster > 1 && (h.threads > HAZARD_THREADS_MAX || h.shared_bytes > HAZARD_SHARED_MAX))
         return err_set(
             err, ST_NO,

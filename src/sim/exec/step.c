@@ -80,6 +80,7 @@ static void new_hazards(struct sim_step *s)
     const struct hazard_options h = {.threads = s->worker.block.threads,
                                      .shared_bytes = s->worker.block.shared_bytes,
                                      .agents = flight_agents(s->program, s->worker.launch),
+                                     .sends = s->program->sends,
                                      .movable = true};
     s->hazards = hazards_new(&h);
     s->worker.hazard = hazard_block_new(s->hazards);

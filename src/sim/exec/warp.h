@@ -88,9 +88,9 @@ struct warp {
     uint32_t commits[32];
     struct wgmma_flight *wgmma; /* [WGMMA_FLIGHTS], in order of issue; NULL: the program has none */
     uint32_t wgmmas, wgmma_groups;
-    uint32_t wgmmas_done; /* and issued, all together */
-    uint32_t bulk_groups; /* that its lanes have committed */
-    uint32_t registers;   /* of a lane, by setmaxnreg; 0: as at launch */
+    uint32_t wgmmas_done;     /* and issued, all together */
+    uint32_t bulk_groups[32]; /* that each lane has committed */
+    uint32_t registers;       /* of a lane, by setmaxnreg; 0: as at launch */
     uint32_t registers_code;
 };
 

@@ -163,7 +163,7 @@ OP(BULK_COMMIT)
 OP(BULK_WAIT)
 {
     if (m)
-        warp_bulk_wait(w, c->imm);
+        warp_bulk_wait(w, c, m);
 }
 OP(SEND)
 {

@@ -79,6 +79,15 @@ struct copying {
     uint32_t clock[GROUPS]; /* of the last ones: the clock of its copies at the commit */
 };
 
+/* Groups of a thread's bulk stores. Its agent's clock is of their reads, that of the agent's copies of what they write. */
+struct sending {
+    uint32_t read, written; /* up to these clocks, as it knows by its own waits */
+    uint32_t groups;        /* committed so far */
+    struct {
+        uint32_t read, written; /* of the last ones: the agent's clocks at the commit */
+    } clock[GROUPS];
+};
+
 /* For each lane of a mask. */
 #define EACH_LANE(lane, mask)                                                \
     for (uint32_t left_##lane = (mask), lane;                                \
@@ -99,6 +108,7 @@ struct hazard_block {
     const unsigned char *bytes;     /* its shared memory, or NULL */
     uint32_t warps, lanes, threads; /* warps and lanes: with those of agents */
     uint32_t own;                   /* warps of threads; agents' are behind them */
+    uint32_t senders;               /* of agents, those of bulk stores: from here on; 0: none */
     struct sender *sent_by;         /* [lanes of agents] */
     uint32_t proxy_fences;
     uint32_t all[WARPS_MAX];   /* lanes that a warp has */
@@ -109,6 +119,7 @@ struct hazard_block {
     uint32_t clock[WARPS_MAX];      /* of its lanes' accesses now */
     uint32_t copy_clock[WARPS_MAX]; /* of its lanes' copies now */
     struct copying *copying;        /* [lanes]; NULL: no copies yet */
+    struct sending *sending;        /* [own lanes]; NULL: no bulk stores yet */
     struct fenced *fenced;          /* [lanes]; NULL: no fences yet */
     struct barrier barrier[HAZARD_BARRIERS];
     struct mbarrier *mbarrier;
@@ -138,13 +149,34 @@ static inline struct know *know_of(const struct hazard_block *b, uint32_t warp, 
     return b->know[slot_of(warp, lane)];
 }
 
+/* The warp of agents that has the bulk stores of a warp of threads; and that a warp makes bulk stores for. */
+static inline uint32_t sender_of(const struct hazard_block *b, uint32_t warp)
+{
+    return b->senders + warp;
+}
+static inline bool is_sender(const struct hazard_block *b, uint32_t warp)
+{
+    return b->senders && warp >= b->senders;
+}
+
+/* Has the lane of slot `slot` waited for what its bulk stores, of slot `who`, did up to `clock`? */
+static inline bool has_sent(const struct hazard_block *b, uint32_t slot, uint32_t who,
+                            uint32_t clock)
+{
+    const uint32_t sender = slot + b->senders * LANES;
+    return b->sending && slot < b->own * LANES &&
+           ((who == sender && b->sending[slot].read >= clock) ||
+            (who == b->lanes + sender && b->sending[slot].written >= clock));
+}
+
 /* Does the lane of slot `slot`, which has `k`, know what slot `who` did up to `clock`? It knows its own, and of its
- * copies what it has waited for. */
+ * copies and bulk stores what it has waited for. */
 static inline bool knows(const struct hazard_block *b, const struct know *k, uint32_t slot,
                          uint32_t who, uint32_t clock)
 {
     return who == slot || k->v[who] >= clock ||
-           (who == b->lanes + slot && b->copying && b->copying[slot].done >= clock);
+           (who == b->lanes + slot && b->copying && b->copying[slot].done >= clock) ||
+           has_sent(b, slot, who, clock);
 }
 
 /* Gives a lane other knowledge, held once for it. */
@@ -181,10 +213,28 @@ static inline void tick_copies(struct hazard_block *b, uint32_t warp)
     b->copy_clock[warp] += b->copy_clock[warp] < CLOCK_MAX;
 }
 
+/* What a lane has waited for, into clocks v[2 * lanes] that others get. */
+static inline void give_waited(const struct hazard_block *b, uint32_t slot, uint32_t *v)
+{
+    if (b->copying)
+        raise_to(&v[b->lanes + slot], b->copying[slot].done);
+    if (b->sending && slot < b->own * LANES) {
+        raise_to(&v[slot + b->senders * LANES], b->sending[slot].read);
+        raise_to(&v[b->lanes + slot + b->senders * LANES], b->sending[slot].written);
+    }
+}
+
 /* ordering.c. `into` learns what the lanes have done up to now and what they know. Afterwards the warp's clock must move. */
 void publish(struct hazard_block *b, struct know *into, uint32_t warp, uint32_t mask);
 /* The lanes share `k`, of which the caller keeps its hold. */
 void share(struct hazard_block *b, uint32_t warp, uint32_t mask, struct know *k);
+/* Before a bulk store, or a commit. */
+static inline void begin_sends(struct hazard_block *b)
+{
+    if (!b->sending)
+        b->sending = hoard_take(b->launch->hoard, (size_t)b->own * LANES, sizeof *b->sending);
+    b->clocks.copies = true;
+}
 /* Clocks of 0, held once. */
 struct know *know_nothing(struct hazard_block *b);
 /* Lanes learn all that `from` knows. */

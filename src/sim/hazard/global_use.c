@@ -101,6 +101,7 @@ struct work {
     const struct hazard_access *a;
     const struct know *know; /* of this lane */
     uint32_t lane, slot;
+    bool sends; /* a bulk store: remembered as its agent's */
     struct record now;
 };
 
@@ -109,7 +110,15 @@ static bool conflicts(enum hazard_act x, enum hazard_act y)
     return (is_write(x) || is_write(y)) && !(is_strong(x) && is_strong(y));
 }
 
-/* Does whoever makes the access know all lanes of the record's warp up to its clock? */
+/* The warp of a record: of a bulk store the one that asked for it. */
+static uint32_t warp_of(const struct hazard_block *b, const struct record *r)
+{
+    const uint32_t warp = r->slot / LANES;
+    return is_sender(b, warp) ? warp - b->senders : warp;
+}
+
+/* Does whoever makes the access know all lanes of the record's warp up to its clock? What bulk stores write is at the clock
+ * of their agent's copies. */
 static bool knows_record(const struct work *w, const struct record *r)
 {
     const struct hazard_block *b = w->b;
@@ -120,21 +129,33 @@ static bool knows_record(const struct work *w, const struct record *r)
     const uint32_t warp = r->slot / LANES;
     EACH_LANE(l, r->collective ? b->all[warp] : 1u << r->slot % LANES)
     {
-        const uint32_t slot = slot_of(warp, l);
+        const uint32_t slot = slot_of(warp, l) + (is_sender(b, warp) ? b->lanes : 0);
         if (here ? !knows(b, w->know, w->slot, slot, r->clock) : other->v[slot] < r->clock)
             return false;
     }
     return true;
 }
 
+/* Is it of a bulk store that may still be under way, though who made it is known to have come further? */
+static bool is_under_way(const struct work *w, const struct record *r)
+{
+    const struct hazard_block *b = w->b;
+    if (!is_sender(b, r->slot / LANES))
+        return false;
+    if (r->block != w->now.block)
+        return abroad_of(w->know->abroad, r->block - 1);
+    return !has_sent(b, r->slot - b->senders * LANES, b->lanes + r->slot, r->clock);
+}
+
 static void report_record(const struct work *w, const struct record *r, uint64_t addr,
                           uint32_t bytes, bool same)
 {
     const struct hazard_access *a = w->a;
-    const uint32_t warp = r->slot / LANES;
-    const struct hazard_report found = {.kind = r->block != w->now.block ? HAZARD_GRID
-                                                : warp == a->warp        ? HAZARD_WARP
-                                                                         : HAZARD_BLOCK,
+    const uint32_t warp = warp_of(w->b, r);
+    const struct hazard_report found = {.kind = is_under_way(w, r)         ? HAZARD_WAIT
+                                                : r->block != w->now.block ? HAZARD_GRID
+                                                : warp == a->warp          ? HAZARD_WARP
+                                                                           : HAZARD_BLOCK,
                                         .a = {.block = r->block - 1,
                                               .warp = (int)warp,
                                               .lane = r->collective ? -1 : (int)(r->slot % LANES),
@@ -232,7 +253,7 @@ static void be_lane(struct work *w, uint32_t lane)
 {
     w->lane = lane;
     w->slot = slot_of(w->a->warp, lane);
-    w->now.slot = w->slot & (HAZARD_THREADS_MAX - 1);
+    w->now.slot = (w->slot + (w->sends ? w->b->senders * LANES : 0)) & (HAZARD_THREADS_MAX - 1);
     w->know = w->b->know[w->slot];
 }
 
@@ -341,16 +362,21 @@ void hazard_global(struct hazard_block *b, const struct hazard_access *a, const 
     if (!all.mask || !all.bytes)
         return;
     b->accesses++;
-    if (a->act == HAZARD_WRITE)
+    const bool sends = a->engine && b->senders;
+    if (sends)
+        begin_sends(b);
+    if (a->act == HAZARD_WRITE || a->act == HAZARD_COPY)
         forget_released(b, &all, addr, false);
-    struct work w = {.b = b,
-                     .a = &all,
-                     .now = {.block = (uint32_t)b->number + 1,
-                             .clock = b->clock[a->warp],
-                             .insn = a->insn < HAZARD_INSN_MAX ? a->insn : HAZARD_INSN_MAX,
-                             .act = a->act,
-                             .collective = a->collective,
-                             .access = b->accesses & ((1u << 21) - 1)}};
+    struct work w = {
+        .b = b,
+        .a = &all,
+        .sends = sends,
+        .now = {.block = (uint32_t)b->number + 1,
+                .clock = sends ? b->copy_clock[sender_of(b, a->warp)] : b->clock[a->warp],
+                .insn = a->insn < HAZARD_INSN_MAX ? a->insn : HAZARD_INSN_MAX,
+                .act = a->act,
+                .collective = a->collective,
+                .access = b->accesses & ((1u << 21) - 1)}};
     if (a->act == HAZARD_WRITE && !a->collective && !ascending(addr, all.mask, a->bytes))
         compare_lanes(&w, addr, all.mask);
     use_lanes(&w, addr, all.mask);

@@ -7,6 +7,16 @@
 #include "base/mem.h"
 #include "sim/hazard/block.h"
 
+/* How far all of a warp's bulk stores have been read, as `k` knows it. */
+static uint32_t least_read(const struct hazard_block *b, const struct know *k, uint32_t warp)
+{
+    const uint32_t *v = k->v + slot_of(sender_of(b, warp), 0);
+    uint32_t min = UINT32_MAX;
+    EACH_LANE(l, b->all[warp])
+    min = v[l] < min ? v[l] : min;
+    return min;
+}
+
 void publish(struct hazard_block *b, struct know *into, uint32_t warp, uint32_t mask)
 {
     const struct know *before = NULL;
@@ -17,11 +27,12 @@ void publish(struct hazard_block *b, struct know *into, uint32_t warp, uint32_t 
             know_join(&b->clocks, into, k);
         before = k;
         into->v[slot_of(warp, l)] = b->clock[warp];
-        if (b->copying)
-            raise_to(&into->v[b->lanes + slot_of(warp, l)], b->copying[slot_of(warp, l)].done);
+        give_waited(b, slot_of(warp, l), into->v);
     }
     if (mask == b->all[warp])
         into->least[warp] = b->clock[warp];
+    if (mask == b->all[warp] && b->sending)
+        into->least[sender_of(b, warp)] = least_read(b, into, warp);
 }
 
 void share(struct hazard_block *b, uint32_t warp, uint32_t mask, struct know *k)
@@ -266,6 +277,41 @@ void hazard_copy_wait(struct hazard_block *b, uint32_t warp, uint32_t mask, uint
         struct copying *c = &b->copying[slot_of(warp, l)];
         if (c->groups > pending && pending < GROUPS)
             c->done = c->clock[(c->groups - 1 - pending) % GROUPS];
+    }
+}
+
+/* ---- bulk stores ---- */
+
+void hazard_send_commit(struct hazard_block *b, uint32_t warp, uint32_t mask)
+{
+    settle(b);
+    if (!b->senders)
+        return;
+    begin_sends(b);
+    const uint32_t sender = sender_of(b, warp);
+    EACH_LANE(l, mask & b->all[warp])
+    {
+        struct sending *s = &b->sending[slot_of(warp, l)];
+        s->clock[s->groups % GROUPS].read = b->clock[sender];
+        s->clock[s->groups++ % GROUPS].written = b->copy_clock[sender];
+    }
+    tick(b, sender);
+    tick_copies(b, sender);
+}
+
+void hazard_send_wait(struct hazard_block *b, uint32_t warp, uint32_t mask, uint32_t pending,
+                      bool read)
+{
+    settle(b);
+    EACH_LANE(l, b->sending ? mask & b->all[warp] : 0)
+    {
+        struct sending *s = &b->sending[slot_of(warp, l)];
+        if (s->groups <= pending || pending >= GROUPS)
+            continue;
+        const uint32_t last = (s->groups - 1 - pending) % GROUPS;
+        raise_to(&s->read, s->clock[last].read);
+        if (!read)
+            raise_to(&s->written, s->clock[last].written);
     }
 }
 

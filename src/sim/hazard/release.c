@@ -95,8 +95,7 @@ static struct abroad *released_by(const struct hazard_block *b, uint32_t slot, u
     const uint32_t slots = 2 * b->lanes;
     struct abroad *mine = abroad_new(b->launch->hoard, b->number, k->v, slots);
     mine->of[0]->v[slot] = clock;
-    if (b->copying)
-        raise_to(&mine->of[0]->v[b->lanes + slot], b->copying[slot].done);
+    give_waited(b, slot, mine->of[0]->v);
     struct abroad *all = abroad_merge(mine, k->abroad);
     abroad_drop(mine);
     return all;

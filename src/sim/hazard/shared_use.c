@@ -246,8 +246,11 @@ struct work {
     const struct hazard_access *a;
     const struct know *know; /* of all lanes; NULL: each has its own */
     uint32_t clock, insn, epoch;
+    uint32_t
+        marks; /* the warp that what it reads is remembered of: its own, or that of its bulk stores */
+    uint32_t marks_clock;
     uint32_t mark;  /* the instruction as marks have it */
-    uint32_t floor; /* all lanes know of their own warp up to this clock */
+    uint32_t floor; /* all lanes know of warp `marks` up to this clock */
     bool copy;
     uint32_t addr; /* of the lanes that are worked on */
 };
@@ -289,6 +292,10 @@ static struct hazard_party party(const struct hazard_block *b, struct hazard_par
 {
     if ((uint32_t)p.warp < b->own)
         return p;
+    if (is_sender(b, (uint32_t)p.warp)) {
+        p.warp -= (int)b->senders;
+        return p;
+    }
     const struct sender *from =
         &b->sent_by[slot_of((uint32_t)p.warp - b->own, p.lane < 0 ? 0 : (uint32_t)p.lane)];
     p.warp = (int)from->warp;
@@ -301,6 +308,8 @@ static struct hazard_party party(const struct hazard_block *b, struct hazard_par
 /* Of what lies there by a warp, or an agent: `reads` is what it did. */
 static enum hazard_kind kind_between(const struct work *w, uint32_t warp, bool reads)
 {
+    if (is_sender(w->b, warp))
+        warp -= w->b->senders;
     if (warp >= w->b->own)
         return reads ? HAZARD_OPERAND : HAZARD_WAIT;
     return warp == w->a->warp ? HAZARD_WARP : HAZARD_BLOCK;
@@ -354,6 +363,13 @@ static void check_write(const struct work *w, uint32_t cell, uint32_t lanes)
     }
 }
 
+/* What a warp's lane read at that clock: does a bulk store read it that nobody has waited for? */
+static bool is_unread(const struct hazard_block *b, uint32_t warp, uint32_t lane, uint32_t clock)
+{
+    return is_sender(b, warp) &&
+           !has_sent(b, slot_of(warp - b->senders, lane), slot_of(warp, lane), clock);
+}
+
 static void check_mark(const struct work *w, uint32_t cell, uint32_t lanes, enum marks kind,
                        uint32_t warp, const struct mark *m)
 {
@@ -375,7 +391,9 @@ static void check_mark(const struct work *w, uint32_t cell, uint32_t lanes, enum
         if (!unknown)
             continue;
         struct hazard_report r = conflict(w, cell, l);
-        r.kind = kind_between(w, warp, true);
+        r.kind = is_unread(w->b, warp, (uint32_t)__builtin_ctz(unknown), m->clock)
+                     ? HAZARD_SOURCE
+                     : kind_between(w, warp, true);
         r.a = party(w->b, (struct hazard_party){.block = w->b->number,
                                                 .warp = (int)warp,
                                                 .lane = together ? -1 : __builtin_ctz(unknown),
@@ -427,31 +445,31 @@ static void unspill(struct shared_memory *s, uint32_t cell, enum marks kind, uin
  * apart, unless these here come behind them. */
 static void renew_mark(const struct work *w, uint32_t cell, uint32_t lanes, enum marks kind)
 {
-    const uint32_t warp = w->a->warp;
+    const uint32_t warp = w->marks;
     struct mark *m = &w->s->mark[kind][warp][cell];
     if (w->s->spilt)
         unspill(w->s, cell, kind, warp, lanes);
-    if (m->clock == w->clock && m->insn == w->mark) {
+    if (m->clock == w->marks_clock && m->insn == w->mark) {
         m->lanes |= lanes;
         return;
     }
     if (m->clock && m->lanes & ~lanes && least(w, lanes, warp) < m->clock)
         spill(w->s, cell, kind, warp,
               (struct mark){.clock = m->clock, .lanes = m->lanes & ~lanes, .insn = m->insn});
-    *m = (struct mark){.clock = w->clock, .lanes = lanes, .insn = w->mark};
+    *m = (struct mark){.clock = w->marks_clock, .lanes = lanes, .insn = w->mark};
 }
 
 static inline void set_mark(const struct work *w, uint32_t cell, uint32_t lanes, enum marks kind)
 {
     struct cell *c = &w->s->cell[cell];
-    const uint32_t mine = w->epoch << WARP_BITS | w->a->warp;
+    const uint32_t mine = w->epoch << WARP_BITS | w->marks;
     if (c->marked != mine)
         c->marked = c->marked >> WARP_BITS == w->epoch ? w->epoch << WARP_BITS | MANY : mine;
-    struct mark *m = &w->s->mark[kind][w->a->warp][cell];
-    if (m->clock == w->clock && m->insn == w->mark && !w->s->spilt)
+    struct mark *m = &w->s->mark[kind][w->marks][cell];
+    if (m->clock == w->marks_clock && m->insn == w->mark && !w->s->spilt)
         m->lanes |= lanes;
     else if (!w->s->spilt && (m->clock <= w->floor || !(m->lanes & ~lanes)))
-        *m = (struct mark){.clock = w->clock, .lanes = lanes, .insn = w->mark};
+        *m = (struct mark){.clock = w->marks_clock, .lanes = lanes, .insn = w->mark};
     else
         renew_mark(w, cell, lanes, kind);
 }
@@ -494,10 +512,10 @@ static void read_cell(const struct work *w, uint32_t cell, uint32_t lanes)
 static void read_cells(const struct work *w, uint32_t begin, uint32_t n, uint32_t lanes)
 {
     const struct shared_memory *s = w->s;
-    const struct mark now = {.clock = w->clock, .lanes = lanes, .insn = w->mark};
-    const uint32_t mine = w->epoch << WARP_BITS | w->a->warp;
+    const struct mark now = {.clock = w->marks_clock, .lanes = lanes, .insn = w->mark};
+    const uint32_t mine = w->epoch << WARP_BITS | w->marks;
     struct cell *const c = s->cell + begin;
-    struct mark *const m = s->mark[READS][w->a->warp] + begin;
+    struct mark *const m = s->mark[READS][w->marks] + begin;
     uint32_t i = 0;
     for (; i < n && !s->strong && !s->spilt; i++) {
         if (c[i].written >= w->epoch)
@@ -505,7 +523,7 @@ static void read_cells(const struct work *w, uint32_t begin, uint32_t n, uint32_
         if (c[i].marked != mine)
             c[i].marked =
                 c[i].marked >> WARP_BITS == w->epoch ? w->epoch << WARP_BITS | MANY : mine;
-        if (m[i].clock == w->clock && m[i].insn == w->mark)
+        if (m[i].clock == now.clock && m[i].insn == w->mark)
             m[i].lanes |= lanes;
         else if (m[i].clock <= w->floor || !(m[i].lanes & ~lanes))
             m[i] = now;
@@ -659,14 +677,14 @@ static uint32_t within(const struct shared_memory *s, const struct hazard_access
     return inside;
 }
 
-static void make_marks(struct hazard_block *b, const struct hazard_access *a)
+static void make_marks(struct hazard_block *b, const struct hazard_access *a, uint32_t warp)
 {
     struct shared_memory *s = b->shared;
     const enum marks kind = a->act == HAZARD_READ          ? READS
                             : a->act == HAZARD_STRONG_READ ? STRONG_READS
                                                            : STRONG_WRITES;
-    if (a->act != HAZARD_WRITE && a->act != HAZARD_COPY && !s->mark[kind][a->warp])
-        s->mark[kind][a->warp] = hoard_take(s->hoard, s->cells, sizeof *s->mark[kind][a->warp]);
+    if (a->act != HAZARD_WRITE && a->act != HAZARD_COPY && !s->mark[kind][warp])
+        s->mark[kind][warp] = hoard_take(s->hoard, s->cells, sizeof *s->mark[kind][warp]);
     s->strong |= is_strong(a->act);
 }
 
@@ -681,7 +699,11 @@ void hazard_shared(struct hazard_block *b, const struct hazard_access *a, const 
     if (bits & ((1u << s->shift) - 1))
         refine(b, (uint32_t)__builtin_ctz(bits));
     b->accesses++;
-    make_marks(b, a);
+    const bool sends = a->engine && b->senders;
+    const uint32_t marks = sends ? sender_of(b, a->warp) : a->warp;
+    if (sends)
+        begin_sends(b);
+    make_marks(b, a, marks);
     s->touched[a->warp] = s->epoch;
     if (a->act == HAZARD_COPY && !b->copying) {
         b->copying = hoard_take(s->hoard, b->lanes, sizeof *b->copying);
@@ -704,8 +726,10 @@ void hazard_shared(struct hazard_block *b, const struct hazard_access *a, const 
         .clock = b->clock[a->warp],
         .insn = a->insn < HAZARD_INSN_MAX ? a->insn : HAZARD_INSN_MAX,
         .epoch = s->epoch,
+        .marks = marks,
+        .marks_clock = b->clock[marks],
         .copy = a->act == HAZARD_COPY};
-    w.floor = w.know ? w.know->least[a->warp] : 0;
+    w.floor = w.know ? w.know->least[marks] : 0;
     w.mark = w.insn | (a->collective ? TOGETHER : 0);
     work_on(&w, addr, mask);
     if (is_strong(a->act))

@@ -149,12 +149,15 @@ static enum status lower_wgmma(struct lower *l)
 static enum status bulk_groups(struct lower *l, bool commit)
 {
     int64_t pending = 0;
-    if (!commit)
-        lower_word(l, "read");
+    const bool read = !commit && lower_word(l, "read");
     TRY(lower_end(l));
     if (!commit)
         TRY(immediate(l, 0, &pending));
-    lower_emit(l, commit ? OP_BULK_COMMIT : OP_BULK_WAIT, SIM_PIPE_lsu)->imm = (uint32_t)pending;
+    if (pending < 0 || pending > INT32_MAX)
+        return lower_refuse(l, "it waits for all but a number of groups");
+    struct code *c = lower_emit(l, commit ? OP_BULK_COMMIT : OP_BULK_WAIT, SIM_PIPE_lsu);
+    c->imm = (uint32_t)pending;
+    c->kind = !read;
     return ST_OK;
 }
 
@@ -233,6 +236,7 @@ static enum status lower_bulk(struct lower *l)
     made->imm = l->p->nbulk++;
     l->p->facts.async_insns++;
     l->p->async_proxy = true;
+    l->p->sends |= !loads;
     return ST_OK;
 }
 

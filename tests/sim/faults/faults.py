@@ -30,6 +30,7 @@ KINDS = {
     "divergent": ("divergent",),
     "deadlock": ("deadlock", "endless"),
     "operand": ("wgmma_operand",),
+    "source": ("copy_source",),
     "register": ("wgmma_register",),
     "fence": ("wgmma_fence",),
     "group": ("wgmma",),
