@@ -420,8 +420,11 @@ static enum status run_job(struct backend *b, struct slot *s, struct sim_job *j,
         str_free(&text);
     }
     s->done = st == ST_OK;
-    if (s->done && !out->intact)
-        st = err_caught(err, "%s: it overwrote its inputs, Q, K or V", s->desc->name);
+    if (s->done && !out->intact) {
+        char *what = answer_overwritten(out);
+        st = err_caught(err, "%s: %s", s->desc->name, what);
+        free(what);
+    }
     return st == ST_FAIL ? ST_NO : st;
 }
 

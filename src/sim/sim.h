@@ -123,6 +123,8 @@ enum status sim_memory_add(struct sim_memory *m, const char *name, uint64_t byte
  * written, unless `written`. */
 enum status sim_memory_map(struct sim_memory *m, const char *name, void *host, uint64_t bytes,
                            bool written, uint64_t *addr, struct err *err);
+/* What lies around that address is an input: a kernel that writes there is told (SIM_FAULT_INPUT), and writes. */
+void sim_memory_guard(struct sim_memory *m, uint64_t addr);
 /* Copies in (these bytes count as written) and out. False: not within one allocation. */
 bool sim_memory_write(struct sim_memory *m, uint64_t addr, const void *data, uint64_t bytes);
 bool sim_memory_read(const struct sim_memory *m, uint64_t addr, void *data, uint64_t bytes);
@@ -304,6 +306,7 @@ const char *sim_space_name(enum sim_space s);
     X(MISALIGNED, "misaligned", "an address that is no multiple of the access' bytes")          \
     X(UNWRITTEN, "never_written", "reads bytes that nobody wrote")                              \
     X(READ_ONLY, "read_only", "writes to parameters or constants")                              \
+    X(INPUT, "input_written", "writes into its inputs")                                         \
     X(DIVERGENT_BARRIER, "divergent_barrier", "a barrier that only some lanes of a warp reach") \
     X(DIVERGENT_WARP, "divergent_warp",                                                         \
       "a .sync instruction whose mask names lanes that do not take part")                       \

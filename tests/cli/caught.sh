@@ -48,7 +48,9 @@ else
     # shellcheck disable=SC2086
     run sanitize spoil $small
     is "sanitize: 1, too" [ "$rc" -eq 1 ]
-    is "in its own words" says "$out" 'spoil: it overwrote its inputs'
+    is "in its own words" says "$out" 'spoil: it overwrote its inputs, Q, K or V: Q\[0\]\[0\]\[0\]\[0\] at spoil\.cu:[0-9]+'
+    is "with the line" says "$out" '^input_written: .*'
+    is "that did it" says "$(printf '%s\n' "$out" | grep -A3 '^input_written')" '\*\(elem \*\)q_row\(a, i\) = to_elem'
     # Who is stopped has no counts, and has failed all the same.
     sed -i 's|^        \*(elem \*)q_row.*|        for (;;) __nanosleep(1);|' spoil.cu
     for verb in sanitize check run; do

@@ -764,6 +764,32 @@ static void test_targets_of_other_blocks(void)
     }
 }
 
+/* An input is written all the same, and who does it is told: by stores, again and again, by atomics and by the copy engine. */
+static void test_guarded(void)
+{
+    static const char *const bodies[] = {
+        "mad.wide.u32 %x1, %t, 4, %in;\nmov.u32 %r5, 0;\nTURN: st.global.u32 [%x1], 7;\n"
+        "add.u32 %r5, %r5, 1;\nsetp.lt.u32 %p2, %r5, 9;\n@%p2 bra TURN;\n",
+        "setp.ne.u32 %p2, %t, 127;\n@!%p2 red.global.add.u32 [%in+508], 7;\n",
+        SENT("DONE") "cp.async.bulk.global.shared::cta.bulk_group [%in], [sm+4096], 512;\n" SENT_ALL
+                     "DONE:\n",
+    };
+    static const uint32_t lanes[] = {128 * 9, 1, 1}, words[] = {7, 7, 127};
+    static const uint8_t in[512];
+    for (int i = 0; i < 3; i++) {
+        uint32_t back[128];
+        struct trial t = begin(in, sizeof in);
+        sim_memory_guard(t.m, t.params.in);
+        go(&t, bodies[i], 128);
+        const struct sim_fault *f = fault_of(&t, SIM_FAULT_INPUT);
+        CU_ASSERT(t.st == ST_OK && t.r.faults == 1 && !t.r.hazards);
+        CU_ASSERT(f && f->space == SIM_GLOBAL && f->count == lanes[i]);
+        sim_memory_read(t.m, t.params.in, back, sizeof back);
+        CU_ASSERT_EQUAL(back[127], words[i]);
+        end(&t);
+    }
+}
+
 static void test_mbarriers_that_ail(void)
 {
     /* whoever arrives or asks comes behind the init, of another warp and of the same */
@@ -823,6 +849,7 @@ static const struct tap_test tests[] = {
     {"lanes wait for their own bulk stores", test_sends_of_lanes},
     {"targets of bulk stores that are used too early", test_targets_that_ail},
     {"targets of bulk stores that another block reads", test_targets_of_other_blocks},
+    {"writes into inputs are told", test_guarded},
     {"copies that go wrong are told", test_copies_that_ail},
 };
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/sim/sum.h"
 #include "base/json_text.h"
 #include "base/mem.h"
 #include "base/record.h"
@@ -115,6 +116,23 @@ static void read_findings(struct sim_answer *a)
     a->finding = xstrdup_if(first);
     a->lost = count_of(a->all, "findings_lost");
     a->unwatched = json_integer_value(json_object_get(a->all, "unwatched")) > 0;
+}
+
+char *answer_overwritten(const struct sim_answer *a)
+{
+    const json_t *list = json_object_get(a->all, "findings");
+    struct str s = {0};
+    str_add(&s, "it overwrote its inputs, Q, K or V");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *x = json_array_get(list, i), *first = json_object_get(x, "first");
+        const char *kind = json_text_of(x, "kind"), *element = json_text_of(x, "element");
+        if (!kind || strcmp(kind, sim_fault_name(SIM_FAULT_INPUT)) != 0 || !json_is_object(first))
+            continue;
+        str_addf(&s, ": %s at ", element ? element : "one");
+        place_add(first, &s);
+        break;
+    }
+    return str_take(&s);
 }
 
 json_t *answer_printed(const struct sim_answer *a, bool *cut)

@@ -26,6 +26,9 @@ struct sim_answer {
 };
 
 enum { ANSWER_LINES_MAX = 1000 };
+/* What is said of a kernel whose inputs are no longer as they were: with an element and the line that wrote it, where one is
+ * known. The caller frees it. */
+char *answer_overwritten(const struct sim_answer *a);
 /* The lines that the kernel printed, an array; NULL: none. *cut: there were more. */
 json_t *answer_printed(const struct sim_answer *a, bool *cut);
 /* What the time model is told of the run: an array of launches with their phases (plan/predict.h); NULL: nothing. */

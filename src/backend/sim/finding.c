@@ -39,19 +39,6 @@ static json_t *party_json(const struct finding_scene *s, uint64_t block, int war
     return o;
 }
 
-/* "fa2.cu:70 (attn.cuh:77)", or the line of the PTX. */
-static void add_place(const json_t *party, struct str *out)
-{
-    const char *file = json_text_of(party, "file"), *at = json_text_of(party, "at_file");
-    if (!file) {
-        str_addf(out, "PTX line %.0f", json_number_of(party, "ptx_line"));
-        return;
-    }
-    str_addf(out, "%s:%.0f", file, json_number_of(party, "line"));
-    if (at)
-        str_addf(out, " (%s:%.0f)", at, json_number_of(party, "at_line"));
-}
-
 /* "lane 3 of warp 1 in block (0,0,0), writing, at fa2.cu:70"; the block is left out where it was said. */
 static void add_party(const json_t *party, bool block_too, struct str *out)
 {
@@ -70,7 +57,7 @@ static void add_party(const json_t *party, bool block_too, struct str *out)
     if (act)
         str_addf(out, ", %s,", act);
     str_add(out, " at ");
-    add_place(party, out);
+    place_add(party, out);
 }
 
 /* ---- addresses ---- */

@@ -65,6 +65,8 @@ static enum status add_inputs(struct run *r, struct err *err)
         r->hash[i] = hash_memory(r->job->tensors[i], r->job->tensor_bytes[i]);
         st = sim_memory_map(r->memory, names[i], r->job->tensors[i], r->job->tensor_bytes[i], true,
                             &at, err);
+        if (st == ST_OK)
+            sim_memory_guard(r->memory, at);
         *to[i] = (const void *)(uintptr_t)at;
     }
     return st;
@@ -83,6 +85,8 @@ static enum status add_table(struct run *r, struct err *err)
     r->hash[3] = table_hash(r->job);
     enum status st = sim_memory_map(r->memory, FINDING_TABLE, (void *)r->job->table,
                                     r->job->table_bytes, true, &at, err);
+    if (st == ST_OK)
+        sim_memory_guard(r->memory, at);
     r->args.table = (const int32_t *)(uintptr_t)at;
     return st;
 }

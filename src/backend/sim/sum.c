@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_text.h"
 #include "base/mem.h"
 #include "base/sanitize.h"
 #include "sim/chain.h"
@@ -194,6 +195,18 @@ void place_to_json(const struct sim_program *p, size_t insn, json_t *o)
     if (function)
         json_object_set_new(o, "function", json_string(function));
     free(function);
+}
+
+void place_add(const json_t *place, struct str *out)
+{
+    const char *file = json_text_of(place, "file"), *at = json_text_of(place, "at_file");
+    if (!file) {
+        str_addf(out, "PTX line %.0f", json_number_of(place, "ptx_line"));
+        return;
+    }
+    str_addf(out, "%s:%.0f", file, json_number_of(place, "line"));
+    if (at)
+        str_addf(out, " (%s:%.0f)", at, json_number_of(place, "at_line"));
 }
 
 /* ---- lines ---- */

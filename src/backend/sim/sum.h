@@ -45,5 +45,7 @@ json_t *sum_courses_json(const struct sim_sum *s);
 /* Where an instruction comes from, put into `o`: file, line; of inlined code the line of the kernel, and in at_file,
  * at_line and function what was inlined there. Nothing where it is not known. */
 void place_to_json(const struct sim_program *p, size_t insn, json_t *o);
+/* Such a place: "fa2.cu:70 (attn.cuh:77)", or the line of the PTX. */
+void place_add(const json_t *place, struct str *out);
 
 #endif

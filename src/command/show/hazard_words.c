@@ -99,6 +99,14 @@ static const struct hazard_words table[] = {
      .why = "A kernel's parameters and constants cannot be written.",
      .mend = "Copy what is changed into a variable, or into memory that was given for it.",
      .lesson = "hazards"},
+    {.kind = "input_written",
+     .why = "Q, K and V belong to who called, and all blocks read them. A kernel that leaves them "
+            "other "
+            "than they were has failed its check, however good its output.",
+     .mend = "Keep what changes in registers, in shared memory, or in a workspace (an @workspace "
+             "line); "
+             "look at the index where the output was meant.",
+     .lesson = "hazards"},
     {.kind = "divergent_barrier",
      .why = "Only some threads come to the barrier: the others took another branch. What then "
             "happens is not defined; a block that waits for ever is one of the outcomes.",

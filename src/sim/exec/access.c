@@ -71,6 +71,15 @@ uint32_t access_shared_slow(struct warp *w, const struct code *c, const uint32_t
     return good;
 }
 
+bool access_guarded(struct warp *w, const struct code *c, const struct allocation *al,
+                    uint64_t addr, uint32_t size, int lane)
+{
+    const bool input = al->guard == GUARD_INPUT;
+    block_fault(w->block, w, c, lane, input ? SIM_FAULT_INPUT : SIM_FAULT_READ_ONLY,
+                input ? SIM_GLOBAL : SIM_CONST, addr, size, 1, "%s", "");
+    return input;
+}
+
 uint32_t access_global_slow(struct warp *w, const struct code *c, const uint64_t addr[32],
                             uint32_t m, uint32_t size, uint32_t align, bool write, bool fetches,
                             uint8_t *p[32])
@@ -84,11 +93,8 @@ uint32_t access_global_slow(struct warp *w, const struct code *c, const uint64_t
         if (!lane_is_well(w, c, i, SIM_GLOBAL, addr[i], size, align, inside, write))
             continue;
         const uint64_t at = addr[i] - al->base;
-        if (write && al->read_only) {
-            block_fault(w->block, w, c, i, SIM_FAULT_READ_ONLY, SIM_CONST, addr[i], size, 1, "%s",
-                        "");
+        if (write && al->guard && !access_guarded(w, c, al, addr[i], size, i))
             continue;
-        }
         if (fetches && !al->all_written && !written_all(al->written, at, size))
             access_unwritten(w, c, SIM_GLOBAL, addr[i], size, i);
         if (write && !al->all_written)

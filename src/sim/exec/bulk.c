@@ -75,11 +75,8 @@ static uint8_t *global_bytes(const struct landing *l, uint64_t addr, uint32_t n)
                     "%s", "");
         return NULL;
     }
-    if (write && al->read_only) {
-        block_fault(l->b, l->w, l->c, l->f->lane, SIM_FAULT_READ_ONLY, SIM_CONST, addr, n, 1, "%s",
-                    "");
+    if (write && al->guard && !access_guarded(l->w, l->c, al, addr, n, l->f->lane))
         return NULL;
-    }
     const uint64_t at = addr - al->base;
     if (write && !al->all_written)
         written_mark_shared(al->written, at, n);

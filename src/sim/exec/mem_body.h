@@ -208,7 +208,7 @@ static uint32_t IN_SET(reach_global)(struct warp *w, const struct code *c, u64 *
         const uint64_t base = al->base, last = al->bytes - k->size, low = k->align - 1;
         EACH_LANE bad |= (uint64_t)(addr[i] - base > last) | (addr[i] & low);
     }
-    if (bad || (k->write && al->read_only)) {
+    if (bad || (k->write && al->guard)) {
         m = access_global_slow(w, c, (const uint64_t *)addr, m, k->size, k->align, k->write,
                                k->fetches, p);
         if (!m)

@@ -114,6 +114,13 @@ const struct allocation *memory_find(const struct sim_memory *m, uint64_t addr)
     return find(m, addr, 1);
 }
 
+void sim_memory_guard(struct sim_memory *m, uint64_t addr)
+{
+    struct allocation *a = find(m, addr, 1);
+    if (a)
+        a->guard = GUARD_INPUT;
+}
+
 void written_mark(uint64_t *bits, uint64_t at, uint64_t n)
 {
     while (n) {

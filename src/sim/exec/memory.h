@@ -8,12 +8,16 @@
 
 #include "sim/sim.h"
 
+/* Who writes there: anybody; is told, and writes; is told, and does not. */
+enum guard { GUARD_NONE, GUARD_INPUT, GUARD_CONST };
+
 struct allocation {
     uint64_t base, bytes;
     uint8_t *host;
     uint64_t *written; /* a bit for every byte, and one word more */
     bool all_written;  /* then `written` is not looked at */
-    bool owned, read_only;
+    bool owned;
+    uint8_t guard; /* enum guard */
     char *name;
 };
 

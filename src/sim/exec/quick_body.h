@@ -151,7 +151,7 @@ INLINE const struct pattern_global_way *IN_SET(quick_global)(struct warp *w, con
     const struct pattern_global_way *way = IN_SET(known_global)(memo->global, addr, m);
     const uint64_t first = addr[__builtin_ctz(m)] - al->base;
     if (!way || first >= al->bytes || !IN_SET(fits)(&way->shape, first, al->bytes, size) ||
-        (write && al->read_only))
+        (write && al->guard))
         return NULL;
     for (uint32_t i = 0; i < way->shape.distinct && !al->all_written; i++) {
         const uint64_t at = first + (uint64_t)way->shape.apart[i];

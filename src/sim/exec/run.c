@@ -60,7 +60,7 @@ static void init_variable(struct sim_memory *m, const struct program_variable *v
     if (v->data)
         memcpy(a->host, v->data, v->ndata < v->bytes ? v->ndata : v->bytes);
     a->all_written = true;
-    a->read_only = v->is_const;
+    a->guard = v->is_const ? GUARD_CONST : GUARD_NONE;
 }
 
 static void init_pointers(struct sim_memory *m, const struct sim_program *p, uint32_t i,

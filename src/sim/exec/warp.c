@@ -189,7 +189,7 @@ void warp_isspacep(struct warp *w, const struct code *c, uint32_t m)
                                                                            : SIM_GLOBAL;
         const struct allocation *al =
             c->sub == SIM_CONST && s == SIM_GLOBAL ? memory_find(worker_of(w)->memory, a) : NULL;
-        r |= (uint32_t)(c->sub == SIM_CONST ? al && al->read_only : c->sub == s) << i;
+        r |= (uint32_t)(c->sub == SIM_CONST ? al && al->guard == GUARD_CONST : c->sub == s) << i;
     }
     w->pred[c->pd] = (w->pred[c->pd] & ~m) | (r & m);
 }

@@ -100,6 +100,9 @@ void access_within(struct warp *w, const struct code *c, uint32_t m, const uint3
                    uint32_t size);
 void access_unwritten(struct warp *w, const struct code *c, enum sim_space space, uint64_t addr,
                       uint32_t size, int lane);
+/* Reports a write to what has a guard; does it take place? */
+bool access_guarded(struct warp *w, const struct code *c, const struct allocation *al,
+                    uint64_t addr, uint32_t size, int lane);
 
 /* Plain C for rare instructions. An atomic's bytes lie at p[], of shared memory or `global`. */
 void warp_atomic(struct warp *w, const struct code *c, const struct code_memory *mem, bool global,
