@@ -44,8 +44,6 @@ struct registry {
     struct user_file *files;
     size_t nfiles;
     int generation;
-    char **problems; /* of built-in kernels; tests find none */
-    size_t nproblems, problems_cap;
     struct retired {
         struct kernel *kernel;
         struct kernel_desc *desc;
@@ -468,9 +466,6 @@ static void free_user_files(struct registry *r)
 
 const char *registry_problem(const struct registry *r, int i)
 {
-    if (i >= 0 && (size_t)i < r->nproblems)
-        return r->problems[i];
-    i -= (int)r->nproblems;
     for (size_t k = 0; k < r->nfiles && i >= 0; k++)
         if (r->files[k].problem && i-- == 0)
             return r->files[k].problem;
@@ -505,25 +500,6 @@ static const struct rung {
 };
 enum { RUNGS = sizeof ladder / sizeof *ladder };
 
-static void add_problem(struct registry *r, const char *text)
-{
-    void *items = r->problems;
-    xgrow(&items, &r->problems_cap, r->nproblems + 1, sizeof *r->problems);
-    r->problems = items;
-    r->problems[r->nproblems++] = xstrdup(text);
-}
-
-static struct kernel *add_kernel(struct registry *r, struct kernel k)
-{
-    struct kernel *own = xcalloc(1, sizeof *own);
-    void *items = r->kernels;
-    *own = k;
-    xgrow(&items, &r->cap, r->count + 1, sizeof own);
-    r->kernels = items;
-    r->kernels[r->count++] = own;
-    return own;
-}
-
 static struct kernel *lookup(const struct registry *r, const char *name)
 {
     for (size_t i = 0; i < r->count; i++)
@@ -542,7 +518,16 @@ static void retire(struct registry *r, struct retired old)
     r->retired[r->nretired++] = old;
 }
 
-/* Built-in kernels */
+/* ---- built-in kernels ---- */
+
+/* A start reads their names alone. A descriptor is parsed when somebody asks for its kernel: of a few dozen most
+ * processes want one, and parsing all of them took most of the time of a short command. */
+struct builtin {
+    struct kernel kernel; /* the first member: handed out, and found again by its address */
+    char *name;
+    size_t rung;                   /* of the ladder; RUNGS: none */
+    const struct blob *cuda, *cpu; /* NULL when absent; a .peer may speak for both */
+};
 
 /* Is `path` "<folder>NAME<suffix>", with no further folder? */
 static bool is_kernel_path(const char *path, const char *folder, const char *suffix)
@@ -552,76 +537,105 @@ static bool is_kernel_path(const char *path, const char *folder, const char *suf
            !strcmp(path + n - m, suffix);
 }
 
-/* A file without a descriptor is a helper of other kernels. */
-static bool has_descriptor(const struct blob *b)
+/* The word behind the first @name, allocated; NULL: a helper of other kernels, without a descriptor, which would be in the
+ * first comment. */
+static char *name_in(const struct blob *b)
 {
-    const char *end = memmem(b->data, blob_size(b), "*/", 2);
-    return end && memmem(b->data, (size_t)(end - b->data), "@name", 5);
+    static const char tag[] = "@name";
+    static const size_t n = sizeof tag - 1;
+    const char *at = b->data;
+    while ((at = memchr(at, '@', (size_t)(b->end - at))) &&
+           ((size_t)(b->end - at) < n || memcmp(at, tag, n) != 0))
+        at++;
+    if (!at || memmem(b->data, (size_t)(at - b->data), "*/", 2) ||
+        !memchr(at, '\n', (size_t)(b->end - at)))
+        return NULL;
+    at += n + strspn(at + n, " \t");
+    return xstrndup(at, strcspn(at, " \t\n"));
 }
 
-static void add_builtin(struct registry *r, const struct desc_source *src, bool cpu)
+static struct builtin *add_builtin(struct registry *r, char *name)
+{
+    struct builtin *b = xcalloc(1, sizeof *b);
+    b->name = name;
+    while (b->rung < RUNGS && strcmp(ladder[b->rung].name, name))
+        b->rung++;
+    b->kernel =
+        (struct kernel){.name = name, .group = b->rung < RUNGS ? ladder[b->rung].group : "more"};
+    add_pointer(r, &b->kernel);
+    return b;
+}
+
+/* Lists the built-in kernels of one folder. */
+static void list_folder(struct registry *r, const char *folder, const char *suffix, bool cuda,
+                        bool cpu)
+{
+    for (const struct blob *blob = blob_table; blob->path; blob++) {
+        char *name = is_kernel_path(blob->path, folder, suffix) ? name_in(blob) : NULL;
+        if (!name)
+            continue;
+        struct builtin *b = (struct builtin *)lookup(r, name);
+        if (b)
+            free(name);
+        else
+            b = add_builtin(r, name);
+        if ((cuda && b->cuda) || (cpu && b->cpu))
+            fatal("%s: the name %s is taken", blob->path, b->name);
+        b->cuda = cuda ? blob : b->cuda;
+        b->cpu = cpu ? blob : b->cpu;
+    }
+}
+
+/* What is built in is right, or there would be no program: the tests put every one of them through all checks. */
+static struct kernel_desc *read_side(const struct registry *r, const struct builtin *b,
+                                     const struct blob *blob)
 {
     struct kernel_desc *d;
     struct err err = ERR_INIT;
-    if (desc_parse_source(src, &d, &err) != ST_OK) {
-        add_problem(r, err.text);
-        return;
-    }
+    const struct desc_source src = {
+        .file = blob->path, .text = blob->data, .len = blob_size(blob), .trusted = true};
+    if (desc_parse_source(&src, &d, &err) != ST_OK)
+        fatal("%s", err.text);
+    if (strcmp(d->name, b->name) != 0)
+        fatal("%s: its name is %s, but the first \"@name\" is before %s", blob->path, d->name,
+              b->name);
     d->headers = r->headers;
-    if (cpu && d->peer && !(d->backends & ON_CPU)) {
-        desc_free(d);
-        return;
-    }
-    struct kernel *k = lookup(r, d->name);
-    if (!k)
-        k = add_kernel(r, (struct kernel){.name = d->name, .group = "more", .code = d->code});
-    struct kernel_desc **slot = cpu ? &k->cpu : &k->cuda;
-    if (!*slot) {
-        *slot = d;
-        return;
-    }
-    err_set(&err, ST_USAGE, "%s: the name %s is taken by %s", src->file, d->name, (*slot)->path);
-    add_problem(r, err.text);
-    desc_free(d);
+    return d;
 }
 
-/* Loads the built-in kernels of one folder. A .peer may speak for both sides. */
-static void load_folder(struct registry *r, const char *folder, const char *suffix, bool cpu)
+/* The same kernel, its descriptors parsed. */
+static struct kernel *parsed(const struct registry *r, struct kernel *k)
 {
-    for (const struct blob *b = blob_table; b->path; b++) {
-        if (!is_kernel_path(b->path, folder, suffix) || !has_descriptor(b))
-            continue;
-        const struct desc_source src = {
-            .file = b->path, .text = b->data, .len = blob_size(b), .trusted = true};
-        add_builtin(r, &src, cpu);
+    if (!k || k->user || k->cuda || k->cpu)
+        return k;
+    const struct builtin *b = (struct builtin *)k;
+    k->cuda = b->cuda ? read_side(r, b, b->cuda) : NULL;
+    k->cpu = b->cpu ? read_side(r, b, b->cpu) : NULL;
+    if (k->cpu && k->cpu->peer && !(k->cpu->backends & ON_CPU)) {
+        desc_free(k->cpu);
+        k->cpu = NULL;
     }
+    k->code = kernel_main(k)->code;
+    return k;
 }
 
-static size_t rung_of(const char *name)
+static void free_builtins(struct registry *r)
 {
-    size_t i = 0;
-    while (i < RUNGS && strcmp(ladder[i].name, name))
-        i++;
-    return i;
+    for (size_t i = 0; i < r->builtin; i++) {
+        struct builtin *b = (struct builtin *)r->kernels[i];
+        desc_free(b->kernel.cuda);
+        desc_free(b->kernel.cpu);
+        free(b->name);
+        free(b);
+    }
 }
 
 /* Ladder order; what is not on the ladder comes after, by name. */
 static int by_rung(const void *a, const void *b)
 {
-    const struct kernel *x = *(struct kernel *const *)a, *y = *(struct kernel *const *)b;
-    size_t i = rung_of(x->name), j = rung_of(y->name);
-    return i != j ? (i > j) - (i < j) : strcmp(x->name, y->name);
-}
-
-static void sort_builtins(struct registry *r)
-{
-    if (r->count)
-        qsort(r->kernels, r->count, sizeof *r->kernels, by_rung);
-    for (size_t i = 0; i < r->count; i++) {
-        size_t rung = rung_of(r->kernels[i]->name);
-        if (rung < RUNGS)
-            r->kernels[i]->group = ladder[rung].group;
-    }
+    const struct builtin *x = *(struct builtin *const *)a, *y = *(struct builtin *const *)b;
+    return x->rung != y->rung ? (x->rung > y->rung) - (x->rung < y->rung)
+                              : strcmp(x->name, y->name);
 }
 
 /* Public */
@@ -631,14 +645,14 @@ struct registry *registry_new(void)
     struct registry *r = xcalloc(1, sizeof *r);
     r->pythons = xcalloc(1, sizeof *r->pythons);
     r->headers = desc_headers_new();
-    load_folder(r, "kernels/cuda/", ".cu", false);
-    load_folder(r, "kernels/cpu/", ".c", true);
-    load_folder(r, "kernels/peers/", ".peer", false);
-    load_folder(r, "kernels/peers/", ".peer", true);
-    sort_builtins(r);
+    list_folder(r, "kernels/cuda/", ".cu", true, false);
+    list_folder(r, "kernels/cpu/", ".c", false, true);
+    list_folder(r, "kernels/peers/", ".peer", true, true);
+    if (r->count)
+        qsort(r->kernels, r->count, sizeof *r->kernels, by_rung);
     r->builtin = r->count;
     registry_refresh(r);
-    blob_release(); /* hashing went through all of them */
+    blob_release(); /* reading the names went through all of them */
     return r;
 }
 
@@ -663,20 +677,14 @@ void registry_free(struct registry *r)
         return;
     free_user_files(r);
     free_pythons(r);
-    for (size_t i = 0; i < r->builtin; i++)
-        retire(r, (struct retired){.kernel = r->kernels[i], .desc = r->kernels[i]->cuda});
-    for (size_t i = 0; i < r->builtin; i++)
-        desc_free(r->kernels[i]->cpu);
+    free_builtins(r);
     for (size_t i = 0; i < r->nretired; i++) {
         desc_free(r->retired[i].desc);
         free(r->retired[i].kernel);
         free(r->retired[i].text);
     }
-    for (size_t i = 0; i < r->nproblems; i++)
-        free(r->problems[i]);
     free(r->retired);
     free(r->kernels);
-    free(r->problems);
     desc_headers_free(r->headers);
     free(r);
 }
@@ -688,12 +696,12 @@ int registry_count(const struct registry *r)
 
 const struct kernel *registry_at(const struct registry *r, int i)
 {
-    return i >= 0 && (size_t)i < r->count ? r->kernels[i] : NULL;
+    return i >= 0 && (size_t)i < r->count ? parsed(r, r->kernels[i]) : NULL;
 }
 
 const struct kernel *registry_find(const struct registry *r, const char *name)
 {
-    return lookup(r, name);
+    return parsed(r, lookup(r, name));
 }
 
 const char *registry_name(const void *registry, size_t i)
@@ -721,7 +729,7 @@ static bool names_file(const struct registry *r, const char *name, const char **
 enum status registry_get(const struct registry *r, const char *name, const struct kernel **out,
                          struct err *err)
 {
-    *out = lookup(r, name);
+    *out = registry_find(r, name);
     if (*out)
         return ST_OK;
     if (str_starts(name, PYTHON_PREFIX))

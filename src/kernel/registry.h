@@ -30,7 +30,8 @@ bool kernel_is_peer(const struct kernel *k);
 #define PYTHON_PREFIX "py:"
 
 struct registry;
-/* Loads everything. Broken user kernels do not fail the load: their sentences are kept. */
+/* Lists the built-in kernels, whose descriptors are parsed when somebody first asks for them, and reads the user's. Broken
+ * ones of these do not fail it: their sentences are kept. */
 struct registry *registry_new(void);
 void registry_free(struct registry *r);
 /* Looks at the user's folder again; true if something has changed. Kernels and descriptors that

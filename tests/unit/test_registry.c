@@ -1,6 +1,7 @@
 /* test_registry.c - the built-in ladder, the user's kernels, and the register table.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,6 +93,25 @@ static void test_builtins_pass_all_checks(void)
         }
     }
     CU_ASSERT_TRUE(n >= 8);
+    registry_free(r);
+}
+
+/* A start parses nothing; who asks for a kernel has it parsed once, and no other. */
+static void test_parsed_when_asked(void)
+{
+    struct registry *r = registry_new();
+    const size_t none = mallinfo2().uordblks;
+    const struct kernel *k = registry_find(r, "fa2");
+    const size_t one = mallinfo2().uordblks - none;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(k);
+    const struct kernel_desc *cuda = k->cuda, *cpu = k->cpu;
+    CU_ASSERT_TRUE(cuda && cpu);
+    for (int i = 0; i < registry_count(r); i++)
+        CU_ASSERT_STRING_EQUAL(kernel_main(registry_at(r, i))->name, registry_name(r, (size_t)i));
+    const size_t all = mallinfo2().uordblks - none;
+    CU_ASSERT_TRUE(!all ||
+                   (one && one < all / 8)); /* !all: a sanitizer's malloc() has no figures */
+    CU_ASSERT_TRUE(registry_find(r, "fa2") == k && k->cuda == cuda && k->cpu == cpu);
     registry_free(r);
 }
 
@@ -387,6 +407,7 @@ static void test_register_table(void)
 static const struct tap_test tests[] = {
     {"built-in kernels load", test_builtin_descriptors},
     {"built-in descriptors pass every check", test_builtins_pass_all_checks},
+    {"descriptors are parsed when asked for", test_parsed_when_asked},
     {"hashes are worked out when asked for", test_hash_when_asked},
     {"the ladder is in order", test_ladder_order},
     {"a next step that is named exists", test_next_steps_exist},

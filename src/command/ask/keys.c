@@ -295,12 +295,12 @@ static const struct kernel **call_kernels(const struct session *s, const struct 
     const struct kernel **list = xcalloc((size_t)known + 1, sizeof *list);
     *count = 0;
     for (int i = 0; i < known; i++) {
-        const struct kernel *k = registry_at(s->services.registry, i);
+        const char *name = registry_name(s->services.registry, (size_t)i);
         bool named = c->entry->arg == ARG_KEY;
         for (int w = 0; w < c->nwords && !named; w++)
-            named = word_in_list(c->words[w].text, k->name);
+            named = word_in_list(c->words[w].text, name);
         if (named)
-            list[(*count)++] = k;
+            list[(*count)++] = registry_at(s->services.registry, i);
     }
     return list;
 }
