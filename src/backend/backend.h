@@ -233,6 +233,10 @@ struct backend_ops {
  * 128 rows of 128 16-bit elements, so that a kernel that stores one tile too many is seen. */
 enum { OUTPUT_GUARD_BYTES = 32 << 10 };
 extern const unsigned char output_poison_f32[4], output_poison_f16[2], output_guard_byte;
+/* Poisons `bytes` bytes, which are whole elements of type `t`. */
+void output_poison(void *first, size_t bytes, enum dtype t);
+/* The guards before and behind these bytes. */
+void output_guard(void *first, size_t bytes);
 
 /* Only for the worker: this links every backend and its kernels. NULL: there is none of that name. */
 const struct backend_ops *backend_find(const char *name);

@@ -19,6 +19,28 @@ const unsigned char output_poison_f32[4] = {0xda, 0x5a, 0xda, 0x7f};
 const unsigned char output_poison_f16[2] = {0xda, 0x7f};
 const unsigned char output_guard_byte = 0xc5;
 
+/* Doubled up to a page, which is then copied behind itself, so that large outputs are written and not read. */
+void output_poison(void *first, size_t bytes, enum dtype t)
+{
+    enum { PAGE = 4096 };
+    unsigned char *o = first;
+    size_t done = dtype_size(t) < bytes ? dtype_size(t) : bytes;
+    memcpy(o, t == DTYPE_F32 ? output_poison_f32 : output_poison_f16, done);
+    while (done < bytes) {
+        const size_t left = bytes - done, have = done < PAGE ? done : PAGE;
+        const size_t n = have < left ? have : left;
+        memcpy(o + done, o, n);
+        done += n;
+    }
+}
+
+void output_guard(void *first, size_t bytes)
+{
+    unsigned char *o = first;
+    memset(o - OUTPUT_GUARD_BYTES, output_guard_byte, OUTPUT_GUARD_BYTES);
+    memset(o + bytes, output_guard_byte, OUTPUT_GUARD_BYTES);
+}
+
 /* The device file of a driver that is loaded and lets this process at a GPU: desktop and server,
  * Jetson, Windows' Linux. In a container without a GPU there is none, whatever /proc says. */
 static bool device_file(void)

@@ -284,20 +284,17 @@ static void sim_unload(struct backend *b, struct slot *s)
 
 /* ---- running ---- */
 
-/* The pattern between two guards. */
-static void poison(unsigned char *o, size_t bytes, const void *pattern, size_t size)
+/* What begins with its guard. */
+static void poison(unsigned char *o, size_t bytes, enum dtype t)
 {
-    memset(o, output_guard_byte, bytes + 2 * OUTPUT_GUARD_BYTES);
-    for (size_t i = 0; i < bytes; i += size)
-        memcpy(o + OUTPUT_GUARD_BYTES + i, pattern, size);
+    output_guard(o + OUTPUT_GUARD_BYTES, bytes);
+    output_poison(o + OUTPUT_GUARD_BYTES, bytes, t);
 }
 
 static void poison_all(const struct backend *b, struct slot *s)
 {
-    const bool f32 = b->shape.dtype == DTYPE_F32;
-    poison(s->output, tensor_bytes(b), f32 ? (const void *)output_poison_f32 : output_poison_f16,
-           dtype_size(b->shape.dtype));
-    poison(s->lse, lse_bytes(b), output_poison_f32, sizeof output_poison_f32);
+    poison(s->output, tensor_bytes(b), b->shape.dtype);
+    poison(s->lse, lse_bytes(b), DTYPE_F32);
 }
 
 /* Wall-clock seconds that a run may take. */

@@ -546,7 +546,35 @@ static void test_lse_of_failed(void)
     bench_free(&b);
 }
 
+/* Every element of an output of any length is poisoned, its guards are whole, and nothing beyond them is touched. */
+static void test_poison(void)
+{
+    enum { MOST = 3 * 4096 + 52, AROUND = 8 };
+    static unsigned char memory[MOST + 2 * (OUTPUT_GUARD_BYTES + AROUND)];
+    static const size_t lengths[] = {0, 1, 2, 3, 1023, 1024, 1025, 2048, 2049, 3072, MOST / 4};
+    unsigned char *const o = memory + AROUND + OUTPUT_GUARD_BYTES;
+    for (size_t i = 0; i < 2 * sizeof lengths / sizeof *lengths; i++) {
+        const enum dtype t = i % 2 ? DTYPE_F32 : DTYPE_BF16;
+        const size_t size = dtype_size(t), bytes = lengths[i / 2] * size;
+        const void *const element = t == DTYPE_F32 ? output_poison_f32 : output_poison_f16;
+        memset(memory, 0x11, sizeof memory);
+        output_guard(o, bytes);
+        output_poison(o, bytes, t);
+        size_t right = 0, guards = 0;
+        for (size_t at = 0; at < bytes; at += size)
+            right += memcmp(o + at, element, size) == 0;
+        for (size_t at = 0; at < OUTPUT_GUARD_BYTES; at++)
+            guards += (size_t)(o[at + bytes] == output_guard_byte) +
+                      (size_t)(*(o - 1 - at) == output_guard_byte);
+        CU_ASSERT_EQUAL(right, lengths[i / 2]);
+        CU_ASSERT_EQUAL(guards, 2 * OUTPUT_GUARD_BYTES);
+        CU_ASSERT_EQUAL(memory[AROUND - 1], 0x11);
+        CU_ASSERT_EQUAL(o[bytes + OUTPUT_GUARD_BYTES], 0x11);
+    }
+}
+
 static const struct tap_test tests[] = {
+    {"outputs of any length are poisoned between their guards", test_poison},
     {"a right LSE passes on random shapes", test_right_lse_passes},
     {"a wrong LSE is told, and none is none", test_lse_faults},
     {"an LSE does not hide what is wrong with the output", test_lse_of_failed},

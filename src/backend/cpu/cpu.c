@@ -210,23 +210,6 @@ static unsigned char *output_of(const struct backend *b, const struct slot *s, i
     return s->outputs + (size_t)(i % b->sets.count) * output_stride(b);
 }
 
-static void guard_output(const struct backend *b, unsigned char *o)
-{
-    memset(o, output_guard_byte, OUTPUT_GUARD_BYTES);
-    memset(o + OUTPUT_GUARD_BYTES + tensor_bytes(b), output_guard_byte, OUTPUT_GUARD_BYTES);
-}
-
-/* The pattern, doubled and doubled. */
-static void poison_output(const struct backend *b, unsigned char *o)
-{
-    const bool f32 = b->shape.dtype == DTYPE_F32;
-    const size_t bytes = tensor_bytes(b);
-    size_t done = dtype_size(b->shape.dtype);
-    memcpy(o, f32 ? output_poison_f32 : output_poison_f16, done);
-    for (; done < bytes; done *= 2)
-        memcpy(o + done, o, done < bytes - done ? done : bytes - done);
-}
-
 /* ---- loading ---- */
 
 static enum status make_workspace(struct slot *s, const struct shape *shape, struct err *err)
@@ -316,7 +299,7 @@ static enum status load_kernel(struct backend *b, struct slot *s, struct err *er
     if (st != ST_OK)
         return st;
     for (int i = 0; i < b->sets.count; i++)
-        guard_output(b, output_of(b, s, i));
+        output_guard(output_of(b, s, i) + OUTPUT_GUARD_BYTES, tensor_bytes(b));
     make_args(b, s);
     return ST_OK;
 }
@@ -454,7 +437,8 @@ static enum status cpu_prepare(struct backend *b, struct slot *s, uint64_t turn,
     s->runs = runs;
     sets_fill(&b->sets, turn, s->first, runs);
     for (int i = 0; i < runs; i++)
-        poison_output(b, output_of(b, s, s->first + i) + OUTPUT_GUARD_BYTES);
+        output_poison(output_of(b, s, s->first + i) + OUTPUT_GUARD_BYTES, tensor_bytes(b),
+                      b->shape.dtype);
     return ST_OK;
 }
 
@@ -535,13 +519,11 @@ static size_t lse_bytes(const struct backend *b)
 /* Room for a checked run's LSE; in timed runs nobody asks for it. */
 static void poison_lse(const struct backend *b, struct slot *s)
 {
-    const size_t bytes = lse_bytes(b), behind = bytes - OUTPUT_GUARD_BYTES;
+    const size_t bytes = lse_bytes(b), own = bytes - 2 * OUTPUT_GUARD_BYTES;
     if (!s->lse)
         s->lse = xmalloc(bytes);
-    memset(s->lse, output_guard_byte, OUTPUT_GUARD_BYTES);
-    for (size_t at = OUTPUT_GUARD_BYTES; at < behind; at += sizeof output_poison_f32)
-        memcpy(s->lse + at, output_poison_f32, sizeof output_poison_f32);
-    memset(s->lse + behind, output_guard_byte, OUTPUT_GUARD_BYTES);
+    output_guard(s->lse + OUTPUT_GUARD_BYTES, own);
+    output_poison(s->lse + OUTPUT_GUARD_BYTES, own, DTYPE_F32);
 }
 
 static enum status cpu_read_lse(struct backend *b, struct slot *s, void *dst, struct err *err)
@@ -559,7 +541,7 @@ static enum status cpu_run(struct backend *b, struct slot *s, struct err *err)
     enum status st = cpu_prepare(b, s, 0, 1, err);
     if (st != ST_OK)
         return st;
-    guard_output(b, output_of(b, s, 0));
+    output_guard(output_of(b, s, 0) + OUTPUT_GUARD_BYTES, tensor_bytes(b));
     poison_workspace(s);
     poison_lse(b, s);
     s->args.attn.lse = (float *)(void *)(s->lse + OUTPUT_GUARD_BYTES);

@@ -169,14 +169,9 @@ static uint64_t digest(const struct pythons *p)
 
 static void poison(const struct pythons *p)
 {
-    const bool f32 = p->problem.shape.dtype == DTYPE_F32;
-    const unsigned char *pattern = f32 ? output_poison_f32 : output_poison_f16;
-    const size_t size = f32 ? sizeof output_poison_f32 : sizeof output_poison_f16;
     const struct part *o = &p->parts[3];
-    memset(p->map + o->at - OUTPUT_GUARD_BYTES, output_guard_byte, OUTPUT_GUARD_BYTES);
-    memset(p->map + o->at + o->bytes, output_guard_byte, OUTPUT_GUARD_BYTES);
-    for (size_t i = 0; i < o->bytes; i += size)
-        memcpy(p->map + o->at + i, pattern, size);
+    output_guard(p->map + o->at, o->bytes);
+    output_poison(p->map + o->at, o->bytes, p->problem.shape.dtype);
 }
 
 static void turn_inputs(struct pythons *p, uint64_t turn)
