@@ -568,6 +568,29 @@ static void test_pace(void)
     str_free(&apart);
 }
 
+/* Cycles of two warpgroups that meet after each product, so often. */
+static double cycles_of_turns(int turns)
+{
+    struct str s = {0};
+    str_addf(&s,
+             "%smov.f32 %%f9, 0f00000000;\nmov.u32 %%r7, 0;\nAGAIN: %s%s"
+             "ex2.approx.ftz.f32 %%f9, %%f9;\nex2.approx.ftz.f32 %%f9, %%f9;\nbar.sync 0;\n"
+             "add.u32 %%r7, %%r7, 1;\nsetp.lt.u32 %%p2, %%r7, %d;\n@%%p2 bra AGAIN;\n",
+             READY, FENCE PRODUCT, COMMIT WAIT0, turns);
+    const double cycles = cycles_of(str_text(&s), 256);
+    str_free(&s);
+    return cycles;
+}
+
+/* A turn takes as long as ever where the tensor cores have been busy more often than is kept of them. */
+static void test_pace_of_turns(void)
+{
+    const double few = cycles_of_turns(500), more = cycles_of_turns(1500),
+                 many = cycles_of_turns(6000), turn = (more - few) / 1000;
+    CU_ASSERT(turn > 0);
+    CU_ASSERT_DOUBLE_EQUAL((many - more) / 4500, turn, 0.01 * turn);
+}
+
 /* Each block has its own clocks, whoever ran before it: the first block alone works long before it arrives. */
 static void test_pace_of_blocks(void)
 {
@@ -841,6 +864,7 @@ static const struct tap_test tests[] = {
     {"products that go wrong are told", test_products_that_ail},
     {"clocks of warpgroups", test_pace},
     {"clocks of blocks", test_pace_of_blocks},
+    {"clocks of many turns", test_pace_of_turns},
     {"clocks of who waits", test_pace_of_questions},
     {"an mbarrier at address 0", test_first_mbarrier},
     {"mbarriers that go wrong are told", test_mbarriers_that_ail},
