@@ -18,6 +18,21 @@ for shell in bash zsh fish; do
     is "there is a script for $shell" [ "$rc" -eq 0 ]
 done
 
+# What all of them ask, behind the program's own options and what these take.
+touch plain.run
+offers() { # line, the first that is offered
+    run complete-line -- "$1"
+    is "behind \"$1\": $2" says "$out" "^$2$(printf '\t')"
+}
+offers 'pla' plan
+offers '--plain pla' plan
+offers '-c help pla' plan
+offers '--command help pla' plan
+offers '-f plain.run pla' plan
+offers '--file plain.run pla' plan
+offers '--file pla' plain.run
+offers '--command pla' plan
+offers '-c help --versio' --version
 # What bash would offer behind the line; COMP_WORDS as readline cuts them, at blanks and =.
 in_bash() {
     out=$(bash --norc -c '

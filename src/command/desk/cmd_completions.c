@@ -134,7 +134,8 @@ static void add_options(struct str *out, const char *word)
             str_addf(out, "%s\t%s\n", t.name, t.summary);
 }
 
-/* Skips the program's options; NULL when the last word is one, which then stands in *word. */
+/* Skips the program's options; NULL when the last word is one, which then stands in *word, as one whose value is being typed
+ * does. */
 static const char *behind_options(const char *line, const char **word)
 {
     *word = "";
@@ -156,6 +157,7 @@ static const char *behind_options(const char *line, const char **word)
         if (!line[strcspn(line, " \t")]) /* its value is being typed */
             return line;
         line += strcspn(line, " \t");
+        *word = "";
     }
 }
 
