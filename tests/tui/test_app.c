@@ -293,6 +293,40 @@ static void test_sweep_setup(void)
     close_app();
 }
 
+/* The command under a screen says what it shows, and no more: marks of lines belong to a source alone, not to a diff. */
+static void test_source_command(void)
+{
+    open_app(100, 30);
+    say("set gpu=H100");
+    type("6");
+    say("source fa2");
+    CU_ASSERT(shows("cmd> source fa2 marks=yes "));
+    type("a");
+    CU_ASSERT(shows("cmd> source fa2  "));
+    type("b");
+    CU_ASSERT(shows("cmd> source fa2 diff  "));
+    type("a");
+    CU_ASSERT(shows("cmd> source fa2 diff  "));
+    type("b");
+    CU_ASSERT(shows("cmd> source fa2 marks=yes "));
+    close_app();
+}
+
+/* Another order is seen at once: by name, and the other way round. */
+static void test_order(void)
+{
+    int x, fa2, qtile;
+    open_app(100, 30);
+    type("2");
+    for (int i = 0; i < 20 && !shows("Ranking by name"); i++)
+        type("s");
+    CU_ASSERT(place_of("+fa2 ", &x, &fa2) && place_of("*qtile_seq ", &x, &qtile) && fa2 < qtile);
+    type("S");
+    CU_ASSERT(shows("Ranking by name, reversed"));
+    CU_ASSERT(place_of("+fa2 ", &x, &fa2) && place_of("*qtile_seq ", &x, &qtile) && fa2 > qtile);
+    close_app();
+}
+
 /* Every line of a list over the screen begins and ends with the list's own edge. */
 static bool sheet_is_whole(const char *first)
 {
@@ -962,6 +996,8 @@ static const struct tap_test tests[] = {
     {"go to: shapes", test_go_to_shape},
     {"commands drive the screen they are about", test_drive},
     {"a sweep set up by arrows", test_sweep_setup},
+    {"the command of a source", test_source_command},
+    {"the order of a ranking", test_order},
     {"a list over the screen has its own edges", test_list_edges},
     {"a line beyond all measure", test_long_line},
     {"a sweep typed on Sweep", test_drive_sweep},
