@@ -514,6 +514,27 @@ static void test_names_are_text(void)
     }
 }
 
+/* Who reads them may be in another folder: they are kept by their whole names. */
+static void test_names_are_whole(void)
+{
+    static const int64_t dim[3][4] = {{1, 1, 5, 8}, {1, 1, 5, 8}, {1, 1, 5, 8}};
+    struct problem p = PROBLEM_DEFAULT, here = PROBLEM_DEFAULT;
+    struct err err = ERR_INIT;
+    char *back = getcwd(NULL, 0);
+    CU_ASSERT_EQUAL(set_files(&p, NPY_F2, dim, 4, &err), ST_OK);
+    CU_ASSERT_FATAL(back && chdir(folder) == 0);
+    CU_ASSERT_EQUAL(problem_set_input(&here, "q.npy,./k.npy,v.npy", &err), ST_OK);
+    CU_ASSERT_EQUAL(chdir(back), 0);
+    for (int i = 0; i < 3; i++) {
+        CU_ASSERT_PTR_NOT_NULL_FATAL(here.files[i]);
+        CU_ASSERT_STRING_EQUAL(here.files[i], p.files[i]);
+        CU_ASSERT_EQUAL(here.files[i][0], '/');
+    }
+    problem_clear(&here);
+    problem_clear(&p);
+    free(back);
+}
+
 static void test_bf16_and_mixed_types(void)
 {
     static const int64_t dim[3][4] = {{1, 1, 5, 8}, {1, 1, 5, 8}, {1, 1, 5, 8}};
@@ -618,6 +639,7 @@ static const struct tap_test tests[] = {
     {"files fill tensors in both layouts", test_files_fill},
     {"files that do not fit together", test_files_refused},
     {"names of files are text", test_names_are_text},
+    {"and whole", test_names_are_whole},
     {"bf16 as uint16, and mixed types", test_bf16_and_mixed_types},
 };
 

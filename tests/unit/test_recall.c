@@ -365,7 +365,7 @@ static void test_shapes(void)
 {
     struct made rows[4] = {usual(), usual(), usual(), usual()};
     rows[1].params = "BR=32 BC=64"; /* the same shape again */
-    rows[2].kernel = "naive";
+    rows[2].kernel = "bigd_rows";   /* the first in the order of kernels */
     rows[2].shape = "B=1 H=8 S=2048 D=64 f16";
     rows[3].device = "NVIDIA H200";
     rows[3].shape = "B=1 H=8 S=4096 D=64 f16";
