@@ -196,6 +196,23 @@ static void test_texts(void)
         free(got);
     }
     json_decref(many);
+    json_object_set_new(o, "shares", json_pack("[f,f]", 0.123456, 2.0));
+    json_object_set_new(o, "lines", json_pack("{s:s}", "a\nb", "c\nd"));
+    json_object_set_new(o, "upper_bound", json_true());
+    json_object_set_new(o, "waves", json_null()); /* what is not known has no bound */
+    json_object_set_new(o, "blocks_per_sm", json_real(1.23456));
+    row_drop(row);
+    row = row_of_json(o);
+    static const char *const more[][2] = {
+        {"shares", "0.1235,2"}, {"waves", "-"}, {"blocks_per_sm", "<=1.235"}};
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
+        char *got = row_cell(row, more[i][0], 0);
+        CU_ASSERT_STRING_EQUAL(got, more[i][1]);
+        free(got);
+    }
+    char *line = row_cell(row, "lines", 0); /* a cell is one line */
+    CU_ASSERT(strchr(line, '=') && !strchr(line, '\n'));
+    free(line);
     char *clean = row_cell(row, "kernel", 0);
     CU_ASSERT_PTR_NULL(strchr(clean, '\033'));
     free(clean);
@@ -298,6 +315,25 @@ static void test_tidy(void)
     json_decref(want);
     rowset_clear(&set);
     json_decref(rows);
+}
+
+/* The manual has them all: the keys of the shape by their first names, then what else is made. */
+static void test_tidy_docs(void)
+{
+    const char *name = NULL, *doc = NULL;
+    size_t i = 0;
+    for (const struct field *f = shape_keys; f->name; f++)
+        if (strcmp(f->name, "S") != 0) {
+            CU_ASSERT_FATAL(tidy_doc(i++, &name, &doc));
+            CU_ASSERT_STRING_EQUAL(name, f->name);
+            CU_ASSERT_STRING_EQUAL(doc, f->doc);
+        }
+    bool version = false;
+    for (; tidy_doc(i, &name, &doc) && i < 99; i++) {
+        CU_ASSERT(*name && *doc);
+        version |= !strcmp(name, "schema_version");
+    }
+    CU_ASSERT(version && i < 99);
 }
 
 /* Every shape key is a column, and every JSON row says its version, also where there is no shape. */
@@ -423,6 +459,7 @@ static const struct tap_test tests[] = {
     {"csv: quoting, unknown is empty, order of fields", test_csv},
     {"shape and parameters as fields", test_tidy},
     {"their names, and a version in every row", test_tidy_names},
+    {"and what they are", test_tidy_docs},
     {"markdown: escapes, alignment, footer", test_markdown},
     {"long lines break at blanks, below their text", test_wrap},
 };
