@@ -6,8 +6,8 @@
  *   someone's  all else: what was added by its path, what lies in another user's file, what was opened from
  *              anywhere. This program cannot know who wrote it, so it does not say that you did.
  *
- * A recording is also yours where it lies elsewhere, if the file belongs to you and its header names the CPU of
- * this machine; and one in the data folder is not, if its header names another's. The hash is the first digits of
+ * A recording is yours wherever it lies, and only then, if the file belongs to you and its header bears your mark
+ * (store/mark.h) and names the CPU of this machine. The hash is the first digits of
  * SHA-256 over the text, and over the code where the text names some: two that read alike are the same thing.
  * It is a label and no lock: what may run is decided by command/ask/consent.h.
  *

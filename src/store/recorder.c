@@ -13,6 +13,7 @@
 #include "base/json_text.h"
 #include "base/mem.h"
 #include "base/sanitize.h"
+#include "store/mark.h"
 #include "store/recording.h"
 #include "store/seal.h"
 
@@ -225,6 +226,7 @@ static json_t *header(const struct run_row *row)
     h.format_version = RECORDING_VERSION;
     h.program_version = xstrdup(PACKAGE_VERSION);
     h.time = xstrdup(host_date(now, sizeof now, "%Y-%m-%dT%H:%M:%SZ"));
+    h.mark = mark_of(h.time, true);
     h.system = host_system();
     h.cpu = host_cpu_name();
     if (row)

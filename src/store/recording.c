@@ -12,6 +12,7 @@
 #include "base/sanitize.h"
 #include "base/str.h"
 #include "measure/origin.h"
+#include "store/mark.h"
 #include "store/seal.h"
 
 enum { SAMPLES_MAX = 100000, COLUMNS_MAX = 64, TABLE_ROWS_MAX = 5000, DEPTH_MAX = 12 };
@@ -61,6 +62,7 @@ const struct field recording_header_fields[] = {
     FIELD(FIELD_TEXT, recording_header, time, .doc = "When it begins, UTC."),
     FIELD(FIELD_TEXT, recording_header, system, .doc = "The system it was written on."),
     FIELD(FIELD_TEXT, recording_header, cpu, .doc = "Its processor."),
+    FIELD(FIELD_TEXT, recording_header, mark, .doc = "By which the account that wrote it knows it as its own."),
     FIELD(FIELD_TEXT, recording_header, backend, .doc = "Who ran its first row."),
     FIELD(FIELD_TEXT, recording_header, device, .doc = "On what."),
     FIELD(FIELD_TEXT, recording_header, driver, .doc = "With which GPU driver."),
@@ -490,13 +492,15 @@ enum status recording_parse(const char *name, const char *text, size_t len, stru
     return st;
 }
 
-/* Your file, measured by a CPU as this machine has it, and nobody had his hands in it. */
+/* Your file with your mark, measured by a CPU as this machine has it, and nobody had his hands in it. */
 static bool is_made_here(const struct recording *r, const char *path)
 {
-    char *cpu = host_cpu_name();
+    char *cpu = host_cpu_name(), *mark = mark_of(r->header.time, false);
     const bool whole = !r->header_altered && !r->altered && !r->shuffled;
-    const bool here = whole && r->header.cpu && cpu && strcmp(r->header.cpu, cpu) == 0;
+    const bool here = whole && r->header.cpu && cpu && strcmp(r->header.cpu, cpu) == 0 && r->header.mark &&
+                      mark && strcmp(r->header.mark, mark) == 0;
     free(cpu);
+    free(mark);
     return here && whose_file_is_yours(path);
 }
 

@@ -83,6 +83,7 @@ struct recorded_row {
 struct recording_header {
     int64_t format_version;
     char *program_version, *time, *system, *cpu; /* who wrote it, when and where */
+    char *mark;                                  /* store/mark.h; NULL: written without one */
     char *backend, *device, *driver, *cuda;      /* of its first row */
     double sm_clock_mhz;
     int64_t seed;

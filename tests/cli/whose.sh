@@ -78,6 +78,27 @@ is "  its file is still reached by its path" says "$out" "runs +ok"
 run record mine.rec -- run naive S=16 H=1 f32 n=3 time=0.05 backend=cpu
 run open mine.rec
 is "a recording of this machine is yours" says "$out" "^mine \\| yours, sha256 $(sha mine.rec) "
+mkdir "$tmp/teacher"
+env HOME="$tmp/teacher" "$ATTNSCOPE" record taught.rec -- run naive S=16 H=1 f32 n=3 time=0.05 backend=cpu >/dev/null 2>&1
+run open taught.rec
+is "one that somebody made on such a machine is someone's, whoever has the file" says "$out" "^taught \\| someone's, sha256 $(sha taught.rec) "
+export ATTNSCOPE_RESULTS="$tmp/taught.db"
+run -c "open taught.rec; results"
+is "results: whose they are stands below, where all rows are of one" says "$out" "^not yours: 1 of 1 row, of the recording taught \\(someone's, sha256 $(sha taught.rec)\\)\$"
+run -c "merge taught.rec; results limit=500 --json"
+is "  and stays so in one's own results" says "$out" '"whose":"someone.s"'
+is "    and nowhere as yours" [ "$(printf '%s' "$out" | grep -c '"whose":"yours"')" -eq 0 ]
+run results
+is "    which the table says below" says "$out" "^not yours: 1 of 1 row \\(someone's\\)\$"
+sed 's/"median_us":[0-9.]*/"median_us":0.5/' taught.rec >helped.rec
+COLUMNS=60
+export COLUMNS
+run -c "open helped.rec; results"
+unset COLUMNS
+is "a narrow table, which has no origin, says below that a row was changed by hand" says "$out" 'ALTERED, changed by hand +since: 1 of'
+unset ATTNSCOPE_RESULTS
+is "a mark is a secret, and no recording has it" [ "$(stat -c %a "$data/mark") $(grep -c "$(cat "$data/mark")" mine.rec)" = "600 0" ]
+is "  its hash with the time is in the first line" [ "$(sed -n 's/.*"mark":"\([0-9a-f]*\)".*/\1/p' mine.rec | wc -c)" -eq 33 ]
 sed 's/"cpu":"[^"]*"/"cpu":"Z80"/' mine.rec >theirs.rec
 run open theirs.rec
 is "of another machine it is someone's" says "$out" "^theirs \\| someone's, sha256 $(sha theirs.rec) "

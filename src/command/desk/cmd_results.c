@@ -13,6 +13,7 @@
 #include "command/output.h"
 #include "command/session.h"
 #include "command/show/groups.h"
+#include "command/show/owner.h"
 #include "command/verbs/verbs.h"
 #include "measure/origin.h"
 
@@ -462,6 +463,13 @@ static enum status prune(struct session *s, struct cmd_call *c, const struct que
 
 /* ---- the verb ---- */
 
+static void say_strangers(struct session *s, struct cmd_call *c, const struct rowset *rows)
+{
+    const size_t from = c->out->len;
+    strangers_text(rows, c->out);
+    lines_wrap(c->out, from, call_width(s, c));
+}
+
 static enum status list(struct session *s, struct cmd_call *c, const struct query *x,
                         struct err *err)
 {
@@ -474,6 +482,8 @@ static enum status list(struct session *s, struct cmd_call *c, const struct quer
         st = show_groups(s, c, x->by, &rows, err);
     else if (!st && shown)
         call_show(s, c, &rows, &columns);
+    if (!st && rows.n && call_format(c) == FORMAT_TEXT)
+        say_strangers(s, c, &rows);
     rowset_clear(&rows);
     return st;
 }
