@@ -265,6 +265,11 @@ void caption_device(struct caption *c, const char *name)
     add_name(&c->device, " and ", name);
 }
 
+void caption_origin(struct caption *c, const char *name)
+{
+    add_name(&c->origin, " and ", name);
+}
+
 void caption_text(const struct caption *c, struct str *out)
 {
     struct str s = {0}, where = {0};

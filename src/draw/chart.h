@@ -518,6 +518,7 @@ void chart_svg_begin(struct str *out, const struct chart *c, double w, double h,
  * "...". */
 void caption_kernel(struct caption *c, const char *name);
 void caption_device(struct caption *c, const char *name);
+void caption_origin(struct caption *c, const char *name);
 /* "fa2,naive | B=1 H=8 S=1024 D=64 f16 | MODEL L4 | attnscope 0.1": nothing where nothing is known. */
 void caption_text(const struct caption *c, struct str *out);
 

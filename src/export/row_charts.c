@@ -126,8 +126,9 @@ static void add_items(const struct sheet *sh, bool ratio, struct charts *out)
     const size_t n = sh->rows.n;
     spread_size(s, n < ITEMS_MAX ? (int)n : ITEMS_MAX);
     s->left_out = (int64_t)n - s->n;
-    s->title = xstrdup(ratio ? "time over the base's, 95 % interval; grey: the same within 1 %"
-                             : "median time with quartiles");
+    s->title = xstrdup(
+        ratio ? "time over the base's, less is faster; 95 % interval; grey: the same within 1 %"
+              : "median time with quartiles");
     s->unit = xstrdup(ratio ? "" : "us");
     for (int i = 0; i < s->n; i++)
         take_item(&s->items[i], sh, (size_t)i, ratio);

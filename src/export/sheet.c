@@ -262,17 +262,15 @@ static void add_devices(const struct sheet *sh, struct caption *c)
 
 void sheet_caption(const struct sheet *sh, struct caption *c)
 {
-    const char *origin = row_origin(sheet_row(sh, 0));
-    for (size_t i = 1; i < sh->rows.n; i++)
-        if (strcmp(origin, row_origin(sheet_row(sh, i))) != 0)
-            origin = "-";
+    for (size_t i = 0; i < sh->rows.n; i++) {
+        const char *origin = row_origin(sheet_row(sh, i));
+        caption_origin(c, strcmp(origin, "-") != 0 ? origin : NULL);
+    }
     c->shape = clean_copy(sheet_common(sh, "shape"));
     add_names(sh, "kernel", caption_kernel, c);
     add_devices(sh, c);
     if (!c->device)
         add_names(sh, "gpu", caption_device, c);
-    if (strcmp(origin, "-") != 0)
-        c->origin = xstrdup(origin);
     c->stale = sheet_stale(sh);
 }
 

@@ -241,4 +241,28 @@ is "parameters that the kernel lacks are told" says "$err" 'NONE'
 run --restricted -c 'tune fa2 BR=16,32 S=64 H=1 f32 backend=cpu n=6 measure'
 is "a restricted session keeps nothing" says "$err" 'writes no files'
 is "  as it was asked to" [ "$rc" -eq 0 ]
+
+# ---- 60 columns ----
+if command -v python3 >/dev/null; then
+    out=$(python3 - "$ATTNSCOPE" tune fa2 gpu=L4 2>/dev/null <<'END'
+import fcntl, os, pty, struct, sys, termios
+pid, fd = pty.fork()
+if not pid:
+    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 20, 60, 0, 0))
+    os.dup2(os.open("/dev/null", os.O_WRONLY), 2)
+    os.execv(sys.argv[1], sys.argv[1:])
+while True:
+    try:
+        data = os.read(fd, 65536)
+    except OSError:
+        break
+    if not data:
+        break
+    sys.stdout.write(data.decode().replace("\r", ""))
+os.waitpid(pid, 0)
+END
+    )
+    is "a narrow terminal has the table" says "$out" '^ +1 +BR=128 BC=32 '
+    is "  in lines that it has room for" [ -z "$(printf '%s\n' "$out" | grep -E '^.{61}')" ]
+fi
 finish

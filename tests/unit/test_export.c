@@ -496,6 +496,14 @@ static void test_captions(void)
     t = sweep_table("k");
     expect_marks(t, ">k | model, L4 | attnscope ", "\"k | model, L4 | attnscope ");
     json_decref(t);
+    json_t *other = run_row(
+        "fa2", "S=64", 5); /* a picture that is passed on says where all its figures are from */
+    json_object_set_new(other, "origin", json_string("recorded"));
+    t = run_table(
+        json_pack("[o,o,o]", run_row("naive", "S=64", 9), other, run_row("k", "S=64", 7)));
+    expect_marks(t, ">naive,fa2,k | S=64 | live and recorded, Test GPU | attnscope ",
+                 "\"naive,fa2,k | S=64 | live and recorded, Test GPU | attnscope ");
+    json_decref(t);
 }
 
 /* Names once, few of them, and long captions on lines that fit. */
