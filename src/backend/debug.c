@@ -12,9 +12,9 @@ static const char *const acts[] = {
         NULL};
 
 /* In the order of enum sim_goal. */
-const char *const debug_goals[] = {"instruction", "line",    "next",   "finish", "join",
-                                   "barrier",     "shared",  "global", "access", "place",
-                                   "nan",         "problem", "end",    NULL};
+const char *const debug_goals[] = {"instruction", "line",     "next",    "finish", "join",
+                                   "barrier",     "shared",   "global",  "access", "place",
+                                   "nan",         "infinity", "problem", "end",    NULL};
 /* In the order of enum sim_order. */
 const char *const debug_orders[] = {"turns", "seed", "against", NULL};
 

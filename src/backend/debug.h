@@ -67,7 +67,7 @@ enum debug_act {
 };
 
 /* Goals are those of sim/step.h, by these names: instruction line next finish join barrier shared global access place
- * nan problem end. */
+ * nan infinity problem end. */
 extern const char *const debug_goals[], *const debug_orders[];
 
 /* Begin with DEBUG_NONE; texts are owned by it. */

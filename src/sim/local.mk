@@ -94,7 +94,7 @@ libattnscope_a_SOURCES += \
 	%D%/exec/quick_body.h \
 	%D%/exec/run.c %D%/exec/send.c \
 	%D%/step.h \
-	%D%/exec/step.c %D%/exec/step_keep.c %D%/exec/step_named.c %D%/exec/step_state.c %D%/exec/step_state.h \
+	%D%/exec/step.c %D%/exec/step_keep.c %D%/exec/step_made.c %D%/exec/step_named.c %D%/exec/step_state.c %D%/exec/step_state.h \
 	%D%/exec/sync.c \
 	%D%/exec/warp.c %D%/exec/warp.h \
 	%D%/exec/warp_body.h \

@@ -75,6 +75,7 @@ enum sim_goal {
     SIM_GOAL_ACCESS, /* ... to either */
     SIM_GOAL_PLACE,  /* until the warp comes to an instruction of `insn` */
     SIM_GOAL_NAN, /* until an instruction has made a NaN of floats in registers that were none, whoever does */
+    SIM_GOAL_INFINITY, /* ... an infinity: one that is loaded, or that the text has as a constant, is not made */
     SIM_GOAL_PROBLEM, /* until the next hazard or fault, whoever makes it; of the first of each kind and place */
     SIM_GOAL_END, /* to the end of the block, or a break */
 };

@@ -207,12 +207,12 @@ is "a word that is none has a neighbour" says "$err" 'did you mean "step"'
 run -c 'debug fa2 S=64 f32; debug stpe'
 is "  after the verb, too" says "$err" 'did you mean "step"'
 run -c 'debug fa2 S=64 f32; until'
-is "until without a goal names all of them" says "$err" 'a line, or one of barrier access shared global hazard fault nan join$'
+is "until without a goal names all of them" says "$err" 'a line, or one of barrier access shared global hazard fault nan inf join$'
 run -c 'debug fa2 S=64 f32; until nowhere'
-is "  and so where there is none of that name" says "$err" 'no line, and none of barrier .* hazard fault nan join$'
+is "  and so where there is none of that name" says "$err" 'no line, and none of barrier .* hazard fault nan inf join$'
 run help until
 is "help finds a word of the debugger, with what may follow it" \
-    says "$out" '^word of debug +until +the warp, .*\(until LINE.barrier.access.shared.global.hazard.fault.nan.join\)'
+    says "$out" '^word of debug +until +the warp, .*\(until LINE.barrier.access.shared.global.hazard.fault.nan.inf.join\)'
 for words in 'stepi x' 'stepi 0' 'warp 31' 'lane 32' 'print Zs[1]' 'print %nonesuch' 'until nowhere' 'info nothing' \
     'delete 7' 'goto 5' 'order backwards' 'break 70 if' 'break 70 if Ks[0][0] ? 1' 'x/99999f Ks' 'step/f' 'kill now'; do
     run -c "debug fa2 S=64 f32; $words"
@@ -260,6 +260,25 @@ run -c 'debug nothing S=200 H=1 D=32 f32; until nan; until nan; until nan'
 is "  and the others that make one, none that hands it on" [ "$(printf '%s\n' "$out" | grep -c "^did warp [0-9]*, nothing\.cu:$line: ")" -eq 3 ]
 run -c 'debug qtile_seq S=200 H=1 D=64 f32; until nan'
 is "  where there is none, the block ends" says "$out" 'the block has ended'
+
+# ---- where an infinity comes from: it is computed; first maxima and masked scores are none that is
+divides=$(grep -n 'acc\[d\] /= l' "$kernels/nothing.cu" | cut -d: -f1)
+run -c 'debug nothing S=200 H=1 D=32 f32; until inf'
+is "until inf stops at a division by zero, long before the NaN that comes of it" says "$out" "^did warp [0-9]+, nothing\.cu:$divides: div"
+is "  which shows it" says "$out" '^  = .*inf; lanes 0-7:.* -?inf'
+sed -e 's/fa2\b/large/g' -e 's/x\[e\] \* inverse)/x[e] * inverse * 1e6f)/' "$ATTNSCOPE_SRCDIR/kernels/cuda/fa2.cu" >"$kernels/large.cu"
+run -c 'debug large S=64 H=1 D=64 f16; until inf'
+is "and at an overflow of f16" says "$out" '^did warp [0-9]+, .*: cvt\.rn\.f16\.f32'
+sed -e 's/fa2_mma\b/largest/g' -e 's/pack(x\[0\] \* inverse,/pack(x[0] * 1e6f * inverse,/' "$ATTNSCOPE_SRCDIR/kernels/cuda/fa2_mma.cu" >"$kernels/largest.cu"
+run -c 'debug largest S=64 H=1 D=64 f16; until inf'
+is "  of one of two halves" says "$out" '^did warp [0-9]+, .*: cvt\.rn\.f16x2\.f32'
+endless=
+for kernel in fa2 fa2_mma qtile_seq fused_warp_spec row_online; do
+    run -c "debug $kernel Sq=100 Sk=70 H=1 D=64 f16 causal; until inf"
+    says "$out" 'the block has ended' || endless="$endless $kernel"
+done
+[ -z "$endless" ] || echo "# stops in:$endless"
+is "kernels that are right have none, though rows are masked" [ -z "$endless" ]
 run -c 'debug fa2 B=1 H=1 S=64 D=64 f32; debug until barrier; debug'
 is "debug alone, while a block is held: where it stands" [ "$rc $(printf '%s\n' "$out" | grep -c 'waits at its barrier, fa2')" = "0 2" ]
 run -c 'debug fa2 B=1 H=1 S=64 D=64 f32; debug --json'

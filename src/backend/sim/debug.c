@@ -13,7 +13,7 @@
 
 enum { SHOWN_MOST = 16 }; /* elements of a variable that is shown at every stop */
 
-_Static_assert(SIM_GOAL_END == 12, "debug_goals[] has a word for each");
+_Static_assert(SIM_GOAL_END == 13, "debug_goals[] has a word for each");
 
 static size_t insns_of(const struct debugged *d)
 {

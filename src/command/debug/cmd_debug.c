@@ -364,6 +364,8 @@ const struct cmd_entry cmd_debug = {
         "until barrier|access|shared|global|join\n"
         "until hazard, until nan         all warps: to a race or fault; to the first NaN that is "
         "made\n"
+        "until inf       all warps: to the first infinity that is computed, an overflow or 1 / 0;\n"
+        "                none that is loaded or stands in the code, such as a first maximum\n"
         "continue                        all warps: to a break or the end\n"
         "back [N], goto N, restart       steps back, to a step, to the beginning\n"
         "break [LINE] [warp N] [lane N] [if VALUE > X], delete [N]\n"

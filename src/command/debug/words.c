@@ -165,6 +165,7 @@ static enum status do_continue(struct debug_line *l, struct err *err)
     X("hazard", "problem", true)   \
     X("fault", "problem", true)    \
     X("nan", "nan", true)          \
+    X("inf", "infinity", true)     \
     X("join", "join", false)
 static const char *const until_words[] = {UNTIL_WORDS(AS_ITEM) NULL};
 static const char until_list[] = UNTIL_WORDS(AS_LIST), until_usage[] = "LINE" UNTIL_WORDS(AS_USAGE);
@@ -567,7 +568,7 @@ const struct debug_word debug_words[] = {
     {"nexti", "ni", "[N]", "as stepi", NULL, do_stepi},
     {"finish", "fin", "", "the warp, out of what is inlined here", NULL, do_finish},
     {"continue", "c", "", "all warps, to a break, a hazard, a fault or the end", NULL, do_continue},
-    {"until", "u", until_usage, "the warp, to a line, a barrier, an access; a hazard of any, the first NaN of any", until_words, do_until},
+    {"until", "u", until_usage, "the warp, to a line, a barrier, an access; a hazard of any, the first NaN or infinity of any", until_words, do_until},
     {"back", "rsi", "[N]", "steps back, by running the block again", NULL, do_back},
     {"goto", NULL, "N", "to behind step N, of those that were made", NULL, do_goto},
     {"break", "b", "[LINE] [warp N] [lane N] [if VALUE > X]", "stop where a warp comes to a line", NULL, do_break},

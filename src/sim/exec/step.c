@@ -609,45 +609,6 @@ static bool accesses(const struct sim_step *s, enum sim_goal goal)
     return false;
 }
 
-static bool is_nan(const char *type, uint64_t bits)
-{
-    static const struct {
-        const char *type;
-        uint64_t sign_less, infinity;
-    } kinds[] = {{"f32", 0x7fffffff, 0x7f800000},
-                 {"f64", INT64_MAX, UINT64_C(0x7ff0000000000000)},
-                 {"f16", 0x7fff, 0x7c00},
-                 {"bf16", 0x7fff, 0x7f80}};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (!strcmp(type, kinds[i].type))
-            return (bits & kinds[i].sign_less) > kinds[i].infinity;
-    return false;
-}
-
-/* Of these lanes, those in which a register that was read, or has been written, is a NaN. */
-static uint32_t nan_lanes(const struct sim_seen *seen, bool written)
-{
-    uint32_t lanes = 0;
-    for (size_t i = 0; i < seen->regs; i++) {
-        const struct sim_register *r = &seen->reg[i];
-        for (uint32_t left = seen->mask; left && (written ? r->written : r->read);
-             left &= left - 1) {
-            const int lane = __builtin_ctz(left);
-            if (is_nan(r->type, written ? r->after[lane] : r->before[lane]))
-                lanes |= UINT32_C(1) << lane;
-        }
-    }
-    return lanes;
-}
-
-/* Has the last step made a NaN, and not only handed one on? */
-static bool makes_nan(const struct sim_step *s)
-{
-    const struct sim_seen *seen = sim_step_seen(s);
-    const uint32_t made = seen ? nan_lanes(seen, true) : 0;
-    return made && made & ~nan_lanes(seen, false);
-}
-
 static bool reached(const struct sim_step *s, const struct sim_want *want, const struct stand *from,
                     int warp)
 {
@@ -680,7 +641,8 @@ static bool reached(const struct sim_step *s, const struct sim_want *want, const
         return ended || (insn < s->program->facts.insns && want->insn[insn]);
     }
     case SIM_GOAL_NAN:
-        return makes_nan(s);
+    case SIM_GOAL_INFINITY:
+        return step_made(s, want->goal == SIM_GOAL_INFINITY);
     default:
         return false;
     }
@@ -691,7 +653,7 @@ static bool worth_a_look(const struct sim_step *s, const struct sim_want *want, 
                          bool marked)
 {
     const size_t insn = step_next_insn(s, &s->worker.block.warp[warp]);
-    if (want->goal == SIM_GOAL_NAN ||
+    if (want->goal == SIM_GOAL_NAN || want->goal == SIM_GOAL_INFINITY ||
         (want->warp >= 0 && want->warp == warp && want->goal <= SIM_GOAL_ACCESS))
         return true;
     return insn < s->program->facts.insns && s->program->insn[insn].pipe == SIM_PIPE_lsu &&

@@ -97,6 +97,9 @@ static inline size_t step_places(const struct sim_step *s)
     return (size_t)s->program->slots + s->program->predicates;
 }
 
+/* step_made.c. Has the last step made a NaN, or an infinity, and not only handed one on? */
+bool step_made(const struct sim_step *s, bool infinity);
+
 /* step_named.c. */
 void step_namings_new(struct sim_step *s);
 void step_namings_free(struct sim_step *s);
