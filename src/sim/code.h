@@ -143,9 +143,10 @@ struct code_wgmma {
 enum bulk_way { BULK_LOAD, BULK_STORE };
 struct code_bulk {
     struct code_memory shared, barrier; /* the places in shared memory */
-    uint8_t way;                        /* enum bulk_way */
-    uint8_t rank;                       /* of a tensor; 0: plain bytes */
-    uint8_t map_space;                  /* enum sim_space of the tensor map; SIM_NOWHERE: generic */
+    struct code_memory reduces; /* cp.reduce: what is done to an element; bytes 0: it is stored */
+    uint8_t way;                /* enum bulk_way */
+    uint8_t rank;               /* of a tensor; 0: plain bytes */
+    uint8_t map_space;          /* enum sim_space of the tensor map; SIM_NOWHERE: generic */
     bool multicast;  /* to the same place of those blocks of the cluster that `blocks` names */
     uint32_t blocks; /* reference to their bits */
     uint32_t global; /* reference to 64 bits: the tensor map, or where the bytes are */

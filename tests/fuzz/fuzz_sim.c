@@ -142,6 +142,7 @@ const char *const fuzz_seeds[] = {
     "@%p2 st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [tile], {%r1, %r2, %r1, "
     "%r2}, [%r6];\nL2: mbarrier.try_wait.parity.shared.b64 %p4, [%r6], 1;\n@!%p4 bra L2;\n"
     "@%p2 cp.async.bulk.global.shared::cta.bulk_group [%rd2], [tile], 32;\n"
+    "@%p2 cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd2], [tile], 32;\n"
     "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group.read 0;",
     "@!%p2 bra L2;\nst.global.u64 [%rd1], 0x70616d726f736e74;\nst.global.u64 [%rd1+8], %rd2;\n"
     "st.global.u64 [%rd1+16], 32;\nst.global.u64 [%rd1+24], 64;\nst.global.u64 [%rd1+32], 0;\n"

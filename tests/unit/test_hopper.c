@@ -787,6 +787,55 @@ static void test_targets_of_other_blocks(void)
     }
 }
 
+#define REDUCE(how) \
+    "cp.reduce.async.bulk.global.shared::cta.bulk_group." how " [%out], [sm+4096], 512;\n"
+#define CLEAR_OUT "mad.wide.u32 %x1, %t, 4, %out;\nst.global.u32 [%x1], 0;\n"
+
+/* Bulk reductions: what they leave, and that their sources and targets are watched as those of stores are. */
+static void test_bulk_reductions(void)
+{
+    static const struct {
+        const char *how;
+        uint32_t there, result; /* of element 5: 5 is sent, twice */
+    } is[] = {{"add.u32", 7, 17},
+              {"max.s32", 0xfffffff0, 5},
+              {"min.u32", 7, 5},
+              {"xor.b32", 7, 7},
+              {"inc.u32", 4, 0},
+              {"add.f32", 0x3f800000, 0x3f800000},
+              {"add.noftz.bf16", 0x3f803f80, 0x3f803f80}};
+    for (size_t i = 0; i < sizeof is / sizeof *is; i++) {
+        struct str s = {0};
+        uint32_t out[128] = {0};
+        str_addf(&s, "mad.wide.u32 %%x1, %%t, 4, %%out;\nst.global.u32 [%%x1], %u;\n%s",
+                 is[i].there, SENT("DONE"));
+        for (int k = 0; k < 2; k++)
+            str_addf(&s,
+                     "cp.reduce.async.bulk.global.shared::cta.bulk_group.%s [%%out], [sm+4096], "
+                     "512;\n%scp.async.bulk.wait_group 0;\n",
+                     is[i].how, SENT_ALL);
+        str_add(&s, "DONE:\n");
+        struct trial t = run(str_text(&s), 128);
+        CU_ASSERT(clean(&t) && sim_memory_read(t.m, t.params.out, out, sizeof out));
+        CU_ASSERT_EQUAL(out[5], is[i].result);
+        end(&t);
+        str_free(&s);
+    }
+    ails(CLEAR_OUT SENT("DONE") REDUCE("add.u32") SENT_ALL OVERWRITE "DONE:\n", OVERWRITE,
+         READ_OF "0;\n" OVERWRITE, -1, HAZARD_SOURCE);
+    ails(CLEAR_OUT SENT("DONE") REDUCE("add.u32") SENT_ALL READ_OF
+         "0;\nld.global.u32 %r9, [%out];\nDONE:\n",
+         "wait_group.read", "wait_group", -1, HAZARD_WAIT);
+    ails(SENT("DONE") REDUCE("add.u32") SENT_ALL "cp.async.bulk.wait_group 0;\nDONE:\n",
+         SENT("DONE"), CLEAR_OUT SENT("DONE"), SIM_FAULT_UNWRITTEN, -1);
+    /* of two that are under way to the same place none is first, and none need be */
+    struct trial t =
+        run(CLEAR_OUT SENT("DONE") REDUCE("add.u32") SENT_ALL REDUCE("add.u32") SENT_ALL "DONE:\n",
+            128);
+    CU_ASSERT(clean(&t));
+    end(&t);
+}
+
 /* An input is written all the same, and who does it is told: by stores, again and again, by atomics and by the copy engine. */
 static void test_guarded(void)
 {
@@ -873,6 +922,7 @@ static const struct tap_test tests[] = {
     {"lanes wait for their own bulk stores", test_sends_of_lanes},
     {"targets of bulk stores that are used too early", test_targets_that_ail},
     {"targets of bulk stores that another block reads", test_targets_of_other_blocks},
+    {"bulk reductions", test_bulk_reductions},
     {"writes into inputs are told", test_guarded},
     {"copies that go wrong are told", test_copies_that_ail},
 };

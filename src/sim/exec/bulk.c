@@ -60,7 +60,8 @@ struct landing {
     struct warp *w;
     const struct code *c;
     const struct bulk_flight *f;
-    uint32_t size; /* of shared memory that one row of the box fills */
+    const struct code_memory *reduces; /* bytes 0: it stores */
+    uint32_t size;                     /* of shared memory that one row of the box fills */
 };
 
 /* Host bytes of `n` of global memory; NULL: there are none, reported. */
@@ -78,13 +79,14 @@ static uint8_t *global_bytes(const struct landing *l, uint64_t addr, uint32_t n)
     if (write && al->guard && !access_guarded(l->w, l->c, al, addr, n, l->f->lane))
         return NULL;
     const uint64_t at = addr - al->base;
-    if (write && !al->all_written)
-        written_mark_shared(al->written, at, n);
-    for (uint32_t i = 0; !write && !al->all_written && i < n; i += 16)
+    const bool fetches = !write || l->reduces->bytes;
+    for (uint32_t i = 0; fetches && !al->all_written && i < n; i += 16)
         if (!written_all(al->written, at + i, n - i < 16 ? n - i : 16)) {
             access_unwritten(l->w, l->c, SIM_GLOBAL, addr + i, n - i < 16 ? n - i : 16, l->f->lane);
             break;
         }
+    if (write && !al->all_written)
+        written_mark_shared(al->written, at, n);
     return al->host + at;
 }
 
@@ -94,7 +96,9 @@ static void move_piece(const struct landing *l, uint32_t shared, uint8_t *global
 {
     struct block *b = l->b;
     if (!l->f->loads) {
-        if (global)
+        if (global && l->reduces->bytes)
+            reduce_bytes(l->reduces, global, b->shared + shared, n);
+        else if (global)
             memcpy(global, b->shared + shared, n);
         return;
     }
@@ -175,6 +179,7 @@ static void land(struct block *b, uint32_t i)
                         .w = &b->warp[f.warp],
                         .c = &b->program->code[f.code],
                         .f = &f,
+                        .reduces = &b->program->bulk[b->program->code[f.code].imm].reduces,
                         .size = (uint32_t)f.map.box[0] * f.map.element};
     all->copies--;
     memmove(all->copy + i, all->copy + i + 1, (all->copies - i) * sizeof *all->copy);
@@ -372,12 +377,15 @@ static void watch_global(struct warp *w, const struct code *c, const struct bulk
                          uint64_t addr, uint32_t n)
 {
     uint64_t at[32] = {0};
+    const bool reduces = w->block->program->bulk[c->imm].reduces.bytes;
     for (uint32_t from = 0; from < n; from += 128) {
         const struct hazard_access a = {.warp = (uint32_t)w->id,
                                         .mask = 1u << f->lane,
                                         .insn = c->insn,
                                         .bytes = n - from < 128 ? n - from : 128,
-                                        .act = f->loads ? HAZARD_READ : HAZARD_COPY,
+                                        .act = f->loads  ? HAZARD_READ
+                                               : reduces ? HAZARD_ATOMIC
+                                                         : HAZARD_COPY,
                                         .engine = !f->loads};
         at[f->lane] = addr + from;
         hazard_global(worker_of(w)->hazard, &a, at);

@@ -297,6 +297,15 @@ static uint64_t exchange(const struct code_memory *mem, bool global, uint8_t *p,
     EXCHANGE(uint64_t);
 }
 
+void reduce_bytes(const struct code_memory *mem, uint8_t *to, const uint8_t *from, uint32_t n)
+{
+    for (uint32_t i = 0; i + mem->bytes <= n; i += mem->bytes) {
+        uint64_t x = 0;
+        memcpy(&x, from + i, mem->bytes);
+        (void)exchange(mem, true, to + i, x, 0);
+    }
+}
+
 /* Registers: reg[0] the operand, reg[1] the value of cas; c->d what was there before, none for red. Vectors have no cas:
  * element k takes reg[k], results follow at reg[4 + k]. */
 void warp_atomic(struct warp *w, const struct code *c, const struct code_memory *mem, bool global,

@@ -107,6 +107,8 @@ bool access_guarded(struct warp *w, const struct code *c, const struct allocatio
 /* Plain C for rare instructions. An atomic's bytes lie at p[], of shared memory or `global`. */
 void warp_atomic(struct warp *w, const struct code *c, const struct code_memory *mem, bool global,
                  uint32_t m, uint8_t *const p[32]);
+/* The elements of n bytes of global memory, each changed by the one at `from`. */
+void reduce_bytes(const struct code_memory *mem, uint8_t *to, const uint8_t *from, uint32_t n);
 void warp_match(struct warp *w, const struct code *c, uint32_t m);
 void warp_redux(struct warp *w, const struct code *c, uint32_t m);
 void warp_printf(struct warp *w, const struct code *c, uint32_t m);

@@ -380,6 +380,6 @@ void hazard_global(struct hazard_block *b, const struct hazard_access *a, const 
     if (a->act == HAZARD_WRITE && !a->collective && !ascending(addr, all.mask, a->bytes))
         compare_lanes(&w, addr, all.mask);
     use_lanes(&w, addr, all.mask);
-    if (is_strong(a->act))
+    if (is_strong(a->act) && !sends)
         order_strong(b, &all, addr, false);
 }

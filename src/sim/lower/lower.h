@@ -75,6 +75,9 @@ struct code *lower_emit(struct lower *l, enum sim_op op, enum sim_pipe pipe);
 uint32_t lower_memory(struct lower *l, const struct code_memory *m);
 uint32_t lower_tensor_new(struct lower *l, const struct code_tensor *t);
 
+/* lower_data.c. Consumes what a reduction does and to which type: ".add.noftz.f16". */
+enum status lower_reduction(struct lower *l, struct code_memory *m);
+
 /* ---- Families. ST_OK with *known false: not of this file. ---- */
 enum status lower_data(struct lower *l, bool *known); /* mov cvt cvta setp set ld st atom red ... */
 enum status lower_warp(struct lower *l, bool *known); /* bra ret bar shfl vote call ... */

@@ -633,6 +633,22 @@ static enum status atom_operands(struct lower *l, const struct ptx_operand *r, i
     return ST_OK;
 }
 
+enum status lower_reduction(struct lower *l, struct code_memory *m)
+{
+    const int op = lower_choice(l, atoms);
+    lower_word(l, "noftz");
+    const enum ptx_type t = lower_type(l);
+    const int at = atom_type_of(t);
+    *m = (struct code_memory){.space = SIM_GLOBAL,
+                              .count = 1,
+                              .atom = (uint8_t)op,
+                              .atom_type = (uint8_t)at,
+                              .bytes = (uint8_t)ptx_type_bytes(t)};
+    return op >= 0 && at >= 0 && op != ATOM_CAS && op != ATOM_EXCH && atom_is_known(m)
+               ? lower_end(l)
+               : lower_refuse(l, "the simulator does not know this atomic operation");
+}
+
 static enum status lower_atom(struct lower *l, bool red)
 {
     struct code_memory m = {.count = 1};

@@ -187,6 +187,17 @@ static enum status global_place(struct lower *l, int at, struct code_bulk *x)
     return ST_OK;
 }
 
+/* Those behind cp.reduce.async.bulk. */
+static enum status reduction_words(struct lower *l, struct code_bulk *x)
+{
+    if (!lower_word(l, "global") || !lower_word(l, "shared::cta") || !lower_word(l, "bulk_group"))
+        return lower_refuse(l, "the simulator knows bulk reductions of plain bytes from shared to "
+                               "global memory");
+    x->way = BULK_STORE;
+    lower_skip_hints(l);
+    return lower_reduction(l, &x->reduces);
+}
+
 /* The words behind cp.async.bulk, without those of groups. */
 static enum status bulk_words(struct lower *l, struct code_bulk *x)
 {
@@ -207,14 +218,14 @@ static enum status bulk_words(struct lower *l, struct code_bulk *x)
     return lower_end(l);
 }
 
-static enum status lower_bulk(struct lower *l)
+static enum status lower_bulk(struct lower *l, bool reduces)
 {
     struct code_bulk x = {0};
-    if (lower_word(l, "commit_group"))
+    if (!reduces && lower_word(l, "commit_group"))
         return bulk_groups(l, true);
-    if (lower_word(l, "wait_group"))
+    if (!reduces && lower_word(l, "wait_group"))
         return bulk_groups(l, false);
-    TRY(bulk_words(l, &x));
+    TRY(reduces ? reduction_words(l, &x) : bulk_words(l, &x));
     const bool loads = x.way == BULK_LOAD;
     const int size = x.rank ? 0 : 1; /* plain copies have their bytes as a third operand */
     uint32_t a, b, c;
@@ -314,8 +325,9 @@ enum status lower_hopper(struct lower *l, bool *known)
         return lower_wgmma(l);
     if (!strcmp(base, "setmaxnreg"))
         return lower_setmaxnreg(l);
+    const bool reduces = !strcmp(base, "cp") && lower_word(l, "reduce");
     if (!strcmp(base, "cp") && lower_word(l, "async") && lower_word(l, "bulk"))
-        return lower_bulk(l);
+        return lower_bulk(l, reduces);
     if (!strcmp(base, "st") && op->nparts > 1 && !strcmp(op->parts[1], "async"))
         return lower_word(l, "async") ? lower_send(l) : ST_OK;
     if (!strcmp(base, "fence") && is_proxy_fence(op, &init)) {
