@@ -4,6 +4,7 @@
 #   run plan naive S=0        runs the program: $rc, $out, $err
 #   is "a bad size is a usage error" [ "$rc" -eq 2 ]
 #   says "$err" 'S=0'         true if the text has the pattern (grep -E)
+#   worked_for PID 30         waits until a child of the process has had 30 hundredths of a second of processors
 #   finish                    prints the plan
 #
 # Every test has a home of its own, removed at the end.
@@ -58,6 +59,15 @@ says() {
 }
 silent() {
     [ -z "$1" ]
+}
+# In the place of a pause, which a busy machine makes too short. Status 1: none has had as much within a minute.
+worked_for() {
+    for _ in $(seq 600); do
+        sed -n 's/.*) //p' /proc/[0-9]*/stat 2>/dev/null |
+            awk -v pid="$1" -v least="$2" '$2 == pid && $12 + $13 >= least { found = 1 } END { exit !found }' && return
+        sleep 0.1
+    done
+    return 1
 }
 finish() {
     echo "1..$number"

@@ -173,7 +173,7 @@ is "a pipe is read on after a run" says "$out" '^S +1024'
 # Ctrl-C: the rows so far, status 130, no worker left
 "$ATTNSCOPE" run naive S=64 H=1 f32 n=1000000 time=600 >"$tmp/.out" 2>"$tmp/.err" &
 pid=$!
-sleep 1
+worked_for $pid 30 # it is checked, which takes a hundredth of that, and timed
 kill -INT $pid
 rc=0
 wait $pid || rc=$?

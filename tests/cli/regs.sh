@@ -146,7 +146,7 @@ is "refused: that is kept, too" says "$out" 'not compiled here \(it does not com
 FAKECUDA=nvrtcCompileProgram:1=hang
 "$ATTNSCOPE" plan fa2 BR=80 gpu=H100 >out.txt 2>err.txt &
 pid=$!
-sleep 1
+worked_for $pid 0 # the compiler
 kill -INT $pid
 rc=0
 wait $pid || rc=$?

@@ -296,7 +296,7 @@ ATTNSCOPE_SSH=$LINE_SSH
 busy() { # starts a long run there; $near is ours
     "$ATTNSCOPE" run naive S=1k H=8 backend=cpu@box time=60 n=1000000 >/dev/null 2>busy.err &
     near=$!
-    for _ in $(seq 50); do
+    for _ in $(seq 300); do
         [ "$(far_processes | wc -l)" -ge 3 ] && return
         sleep 0.1
     done
