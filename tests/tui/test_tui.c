@@ -262,7 +262,7 @@ static void test_lesson(void)
     tui_expect(p, "step 1/5", 2000);
     tui_expect(p, "How many times longer", 2000); /* the question is in sight from the start */
     pty_send(p, "t");                             /* the step's own command, to play with */
-    tui_expect(p, ":run naive B=1 H=2 S=256", 2000);
+    tui_expect(p, ":run naive B=1 H=1 S=256", 2000);
     pty_send(p, "\033");
     CU_ASSERT(pty_wait_gone(p, ":run naive", 2000));
     CU_ASSERT(!pty_shows(p, "3 Sweep") &&
