@@ -208,10 +208,27 @@ static void print_whose(struct str *out, const struct lesson *l)
     str_addc(out, '\n');
 }
 
-static void print_prompt(struct str *out, const struct lesson_screen *at)
+/* "  b) ahead    one that is ahead ...", further lines below its text. */
+static void print_option(struct str *out, char letter, const struct lesson_option *o, int width)
+{
+    struct str text = {0};
+    char *head = xasprintf("  %c) %-8s ", letter, o->key);
+    const int indent = str_width(head);
+    str_add(out, head);
+    text_wrap(&text, o->text, 0, width - indent);
+    for (const char *p = str_text(&text); *p;) {
+        const size_t n = strcspn(p, "\n");
+        str_addf(out, "%*s%.*s\n", p > str_text(&text) ? indent : 0, "", (int)n, p);
+        p += n + (p[n] == '\n');
+    }
+    str_free(&text);
+    free(head);
+}
+
+static void print_prompt(struct str *out, const struct lesson_screen *at, int width)
 {
     for (int i = 0; i < at->noptions; i++)
-        str_addf(out, "  %c) %-8s %s\n", 'a' + i, at->options[i].key, at->options[i].text);
+        print_option(out, (char)('a' + i), &at->options[i], width);
     if (at->command)
         str_addf(out, "\n  $ %s\n", at->command);
     if (at->want != LESSON_DONE)
@@ -239,7 +256,7 @@ static void print_screen(struct str *out, const struct lesson_screen *at, struct
         }
     }
     *was = (struct shown){at->step, at->serial};
-    print_prompt(out, at);
+    print_prompt(out, at, width);
 }
 
 static void print_error(struct str *out, const struct err *err)

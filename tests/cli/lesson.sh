@@ -273,4 +273,8 @@ is "65 nested parentheses are a sentence" says "$rc $err" '^2 .*deep.cu:4:[0-9]+
     run lesson check "$lesson" --csv
     is "$lesson fits its page" silent "$(printf '%s\n' "$out" | grep -E '^[^,]*,[0-9]+,(page|screen|figure|terms),problem,')"
 done
+
+run lesson first-visit step=2 </dev/null
+is "answers to choose from are in lines that there is room for" [ -z "$(printf '%s\n' "$out" | grep -E '^.{81}')" ]
+is "  with further lines below their text" says "$out" '^ {14}tile anyway$'
 finish
