@@ -6,18 +6,29 @@
  * the heads that share K and V, meet it while it is in a register. 16-bit elements become floats on the way from
  * memory to that register and are never stored.
  *
- *   scores   S[key][row]  = sum over d of K[key][d] * Q[row][d]     DOTS dot products side by side, added up across
- *                                                                  lanes by a tree of zips: 3 (DOTS - 1) instructions
+ *   scores   S[key][row]  = sum over d of K[key][d] * Q[row][d]     four dot products at a time are added up across lanes
  *   output   O[row][d]   += P[key][row] * V[key][d]                 one weight against a vector, no sums across lanes
  *
  * S is kept key by key, ROWS scores each, so that the softmax's maxima and sums, too, are those of whole vectors
  * (lane i belongs to row i % ROWS) until the end of a tile.
  *
- * Cost for each vector of K and V: its load (and conversion), ROWS multiply-adds each, and the tree. With 4 rows
- * a core of 3.7 GHz takes some 34 GB/s of f32 and 18 of f16; memory gives it 10 to 30. So memory counts, and the order in
- * which it is read: a processor fetches ahead what is read in order (32 GB/s), and not what is read from four rows in turn
- * (11). So keys are read one after the other, each whole. Further, while a tile's K is read, its V is asked for, and while
- * that is read, the next tile's K; a core has so few requests under way that this alone gives some 20.
+ * Cost: ROWS multiply-adds for each vector of K and of V, which on a Zen 4 is a cycle each: 59 GB/s of f32 with 4 rows,
+ * 29 of f16 (its conversion has units of its own). Memory gives a core some 32 GB/s, to who reads line after line with
+ * never a pause: then the processor itself fetches ahead, more than prefetch instructions can have under way. All else
+ * follows from that:
+ *
+ *   - A key is read whole, then the next: two in turn, which would share the loads of Q, get 12 GB/s.
+ *   - V is read whole, too: sums of 4 rows by D=128 are twice the registers, so 2 rows take CHUNK keys, which the other 2
+ *     then find in L1. CHUNK is so small that the processor's window spans it: the next keys are on their way meanwhile.
+ *     With f16 a second conversion costs more than that gains.
+ *   - D = 64 and 128 have code of their own, without ends of loops: 1.2 times as fast.
+ *   - Where O's columns come by in more than one pass (IN_ORDER), or more than one block of rows, the processor does not
+ *     see it: K and V are asked for ahead.
+ *
+ * Measured on a core of an AMD EPYC (Zen 4, AVX-512), D=128, inputs in huge pages, in turn with reading alone, which has 30
+ * to 33 GB/s: 4 rows f32 67 %, pairs of bf16 66 %, f16 55 % of that (58, 56 and 51 before). Out of L2 46, 33 and 21 GB/s
+ * (34, 28 and 19). f16 is bound by its multiply-adds. In pages of 4 KB page walks bind: reading has 16 GB/s, and so
+ * has decoding.
  *
  * Include simd_vec.h first.
  *
@@ -25,9 +36,11 @@
 ISA_BEGIN
 
 enum {
-    DOTS = PANEL == 4 ? 16 : 8, /* accumulators of a block of scores: ROWS x DOTS / ROWS keys */
-    CHAINS = 8,                 /* sums of a key's products under way, for the latency */
-    DECODE_ROWS = 4             /* of a row block at most */
+    DECODE_ROWS = 4, /* of a row block at most */
+    SPAN = 4,        /* vectors of a key without a branch between them */
+    CHAINS = 4,      /* sums that make one, with up to 2 rows; else half: each rounds less */
+    CHUNK = 16,      /* keys whose V meets a part of the rows, then the others */
+    IN_ORDER = 2 * PANEL * LANES /* columns of O in one pass: V is read in the order of memory */
 };
 
 INLINE int64_t decode_least(int64_t a, int64_t b)
@@ -40,63 +53,38 @@ INLINE int64_t decode_pitch(int64_t D)
     return (D + 2 * LANES - 1) / (2 * LANES) * (2 * LANES);
 }
 
-/* Lane i of x[g] becomes the sum over all lanes of x[g * LANES + i]. A round adds the halves of two vectors and
- * leaves the sums of one in the even lanes, of the other in the odd ones. */
-INLINE void add_up(vf x[DOTS])
+/* sum[row][c % chains] += the products of vector c of `span`, of a key, from d on, or of the last `part` elements. */
+INLINE void dots_span(vf sum[DECODE_ROWS][CHAINS], enum dtype t, int rows, int span, const float *q,
+                      int64_t pitch, const char *key, int64_t d, int64_t part)
 {
+    const int chains = CHAINS / (rows > 2 ? 2 : 1);
     UNROLL
-    for (int g = 0; g < DOTS / LANES; g++) {
+    for (int c = 0; c < span; c++) {
+        const char *at = velement(t, key, d + c * LANES);
+        vf y = part ? vload_as_part(t, at, part) : vload_as(t, at);
+        KEEP(y);
         UNROLL
-        for (int n = LANES / 2; n >= 1; n /= 2) {
-            UNROLL_BY(8)
-            for (int i = 0; i < n; i++) {
-                vf lo, hi;
-                vzip(x[g * LANES + i], x[g * LANES + i + n], &lo, &hi);
-                x[g * LANES + i] = lo + hi;
-            }
-        }
-        x[g] = x[g * LANES];
+        for (int r = 0; r < rows; r++)
+            sum[r][c % chains] += vload(q + r * pitch + d + c * LANES) * y;
     }
 }
 
-/* The dot products of one key with each row: K is read in the order in which it lies in memory. CHAINS sums of products are
- * under way at a time. */
-INLINE void dots_key(vf acc[DECODE_ROWS], enum dtype t, int rows, const float *q, int64_t pitch,
-                     const char *key, int64_t D)
+/* The dot products of a key with each row. */
+INLINE void dots_key(vf *out, enum dtype t, int rows, const float *q, const char *key, int64_t D)
 {
-    const int64_t whole = D / LANES * LANES;
-    vf part[DECODE_ROWS][CHAINS];
-    const int chains = CHAINS / rows; /* of a row */
-    UNROLL
-    for (int r = 0; r < rows; r++) {
-        UNROLL_BY(8)
-        for (int c = 0; c < chains; c++)
-            part[r][c] = (vf){0};
-    }
+    const int64_t pitch = decode_pitch(D);
+    vf sum[DECODE_ROWS][CHAINS] = {{{0}}};
     int64_t d = 0;
-    for (; d + chains * LANES <= whole; d += chains * LANES) {
-        UNROLL_BY(8)
-        for (int c = 0; c < chains; c++) {
-            const vf y = vload_as(t, velement(t, key, d + c * LANES));
-            UNROLL
-            for (int r = 0; r < rows; r++)
-                part[r][c] += vload(q + r * pitch + d + c * LANES) * y;
-        }
-    }
-    for (; d < D; d += LANES) {
-        const char *at = velement(t, key, d);
-        const vf y = d < whole ? vload_as(t, at) : vload_as_part(t, at, D - d);
-        UNROLL
-        for (int r = 0; r < rows; r++)
-            part[r][0] += vload(q + r * pitch + d) * y;
-    }
+    for (; d + SPAN * LANES <= D; d += SPAN * LANES)
+        dots_span(sum, t, rows, SPAN, q, pitch, key, d, 0);
+    for (; d + LANES <= D; d += LANES)
+        dots_span(sum, t, rows, 1, q, pitch, key, d, 0);
+    if (d < D)
+        dots_span(sum, t, rows, 1, q, pitch, key, d, D - d);
     UNROLL
-    for (int r = 0; r < rows; r++) {
-        acc[r] = part[r][0];
-        UNROLL_BY(8)
-        for (int c = 1; c < chains; c++)
-            acc[r] += part[r][c];
-    }
+    for (int r = 0; r < rows; r++)
+        out[r] =
+            rows > 2 ? sum[r][0] + sum[r][1] : (sum[r][0] + sum[r][1]) + (sum[r][2] + sum[r][3]);
 }
 
 /* A row block's place in the scratch memory, and a K/V tile as it lies in memory. */
@@ -114,23 +102,29 @@ struct decode_tile {
     struct ahead *next; /* what to ask for meanwhile; NULL: nothing */
 };
 
-/* s[key][row] for all keys, rounded up to whole blocks: the rest repeats the last key. */
+/* Key j, or the last one. */
+INLINE const char *tile_key(enum dtype t, const struct decode_tile *tile, int64_t j)
+{
+    return velement(t, tile->k, decode_least(j, tile->n - 1) * tile->ks);
+}
+
+/* s[key][row] for all keys, rounded up to whole vectors: the rest repeats the last key. */
 INLINE void decode_scores(enum dtype t, int rows, const struct row_block *x,
                           const struct decode_tile *tile, int64_t D, float *s)
 {
-    const int64_t pitch = decode_pitch(D);
-    for (int64_t j = 0; j < tile->n; j += DOTS / rows, s += DOTS) {
-        vf acc[DOTS];
-        UNROLL_BY(16)
-        for (int k = 0; k < DOTS / rows; k++)
-            dots_key(acc + k * rows, t, rows, x->q, pitch,
-                     velement(t, tile->k, decode_least(j + k, tile->n - 1) * tile->ks), D);
-        if (tile->next)
-            ask_for(tile->next, DOTS / rows);
-        add_up(acc);
+    for (int64_t j = 0; j < tile->n; j += LANES / rows, s += LANES) {
+        vf quad[LANES / 4];
         UNROLL
-        for (int g = 0; g < DOTS / LANES; g++)
-            vstore(s + g * LANES, acc[g]);
+        for (int g = 0; g < LANES / 4; g++) {
+            vf dot[4];
+            UNROLL
+            for (int k = 0; k < 4 / rows; k++)
+                dots_key(dot + k * rows, t, rows, x->q, tile_key(t, tile, j + g * 4 / rows + k), D);
+            quad[g] = vquad(dot[0], dot[1], dot[2], dot[3]);
+        }
+        if (tile->next)
+            ask_for(tile->next, LANES / rows);
+        vstore(s, vjoin(quad));
     }
 }
 
@@ -148,15 +142,20 @@ INLINE void weigh(enum dtype t, int rows, int of, int nv, const float *p,
             acc[r][j] = vload(o + r * pitch + d + j * LANES);
     }
     for (int64_t i = 0; i < tile->n; i++, v += step, p += of) {
+        vf weight[DECODE_ROWS];
+        UNROLL
+        for (int r = 0; r < rows; r++)
+            weight[r] = vsplat(p[r]);
         if (tile->next && d == 0)
             ask_for(tile->next, 1);
         UNROLL_BY(8)
         for (int j = 0; j < nv; j++) {
             const char *at = velement(t, v, j * LANES);
-            const vf y = part ? vload_as_part(t, at, part) : vload_as(t, at);
+            vf y = part ? vload_as_part(t, at, part) : vload_as(t, at);
+            KEEP(y);
             UNROLL
             for (int r = 0; r < rows; r++)
-                acc[r][j] += y * p[r];
+                acc[r][j] += y * weight[r];
         }
     }
     UNROLL
@@ -167,20 +166,34 @@ INLINE void weigh(enum dtype t, int rows, int of, int nv, const float *p,
     }
 }
 
+/* o += p * v for the keys of a chunk: as many columns at a time as there are registers for. */
+INLINE void output_chunk(enum dtype t, int rows, const float *p, const struct decode_tile *chunk,
+                         int64_t D, float *o)
+{
+    /* Floats need no conversion, so that two rows at a time may read V twice, the first time in order. */
+    const int some = rows > 2 && t == DTYPE_F32 ? 2 : rows;
+    const int64_t pitch = decode_pitch(D);
+    int64_t d = 0;
+    for (; some <= 2 && d + 2 * PANEL * LANES <= D; d += 2 * PANEL * LANES)
+        for (int r = 0; r < rows; r += some)
+            weigh(t, some, rows, 2 * PANEL, p + r, chunk, d, 0, o + r * pitch, pitch);
+    for (; d + PANEL * LANES <= D; d += PANEL * LANES)
+        weigh(t, rows, rows, PANEL, p, chunk, d, 0, o, pitch);
+    for (; d + LANES <= D; d += LANES)
+        weigh(t, rows, rows, 1, p, chunk, d, 0, o, pitch);
+    if (d < D)
+        weigh(t, rows, rows, 1, p, chunk, d, D - d, o, pitch);
+}
+
 INLINE void decode_output(enum dtype t, int rows, const float *p, const struct decode_tile *tile,
                           int64_t D, float *o)
 {
-    /* Floats need no conversion, so that two rows at a time may read V twice, the first time in order. */
-    const int some = rows > 2 && t == DTYPE_F32 ? 2 : rows, nv = some > 2 ? PANEL : 2 * PANEL;
-    const int64_t pitch = decode_pitch(D);
-    int64_t d = 0;
-    for (; d + nv * LANES <= D; d += nv * LANES)
-        for (int r = 0; r < rows; r += some)
-            weigh(t, some, rows, nv, p + r, tile, d, 0, o + r * pitch, pitch);
-    for (; d + LANES <= D; d += LANES)
-        weigh(t, rows, rows, 1, p, tile, d, 0, o, pitch);
-    if (d < D)
-        weigh(t, rows, rows, 1, p, tile, d, D - d, o, pitch);
+    struct decode_tile chunk = *tile;
+    for (int64_t i = 0; i < tile->n; i += CHUNK, p += CHUNK * rows) {
+        chunk.v = velement(t, tile->v, i * tile->vs);
+        chunk.n = decode_least(CHUNK, tile->n - i);
+        output_chunk(t, rows, p, &chunk, D, o);
+    }
 }
 
 /* ---- softmax of a tile ---- */
@@ -197,12 +210,13 @@ INLINE vf rows_max(vf x, int rows)
     return x;
 }
 
-/* Rows whose maximum rises: o and l are rescaled. Leaves m finite: a row without a key gets 0. */
+/* Rows whose maximum rises: o and l are rescaled; the others are as they were. Leaves m finite: a row without a key gets 0. */
 static void decode_raise(struct row_block *x, vf top, int64_t pitch)
 {
     float alpha[LANES];
+    const vf old = vload(x->m);
     top = vselect(top == -INFINITY, (vf){0}, top);
-    vstore(alpha, vexp2(vload(x->m) - top));
+    vstore(alpha, vselect(top == old, vsplat(1), vexp2(old - top)));
     vstore(x->l, vload(x->l) * vload(alpha));
     vstore(x->m, top);
     for (int r = 0; r < x->rows; r++)
@@ -222,29 +236,32 @@ static void decode_hide(const struct decode_job *j, const struct row_block *x, i
     }
 }
 
-/* s = 2^(s - max); max, l and o follow. `first` is the tile's first key. */
-static void decode_softmax(const struct decode_job *j, struct row_block *x, int64_t first,
+/* s = 2^(s - m); m, l and o follow. `first` is the tile's first key. */
+INLINE void decode_softmax(int rows, const struct decode_job *j, struct row_block *x, int64_t first,
                            int64_t n, float *s)
 {
-    const int64_t keys = DOTS / x->rows, all = (n + keys - 1) / keys * keys;
-    const int64_t floats = all * x->rows;
+    const int64_t keys = LANES / rows, all = (n + keys - 1) / keys * keys, floats = all * rows;
     const bool edge = n < all || (j->end_step && first + n > j->first_end);
     if (edge)
         decode_hide(j, x, first, n, all, -INFINITY, s);
     vf top = vload(x->m);
     for (int64_t i = 0; i < floats; i += LANES)
         top = vmax(top, vload(s + i));
-    top = rows_max(top, x->rows);
-    if (memcmp(&top, x->m, sizeof top))
-        decode_raise(x, top, decode_pitch(j->D));
+    if (!vall(top <= vload(x->m)))
+        decode_raise(x, rows_max(top, rows), decode_pitch(j->D));
     const vf m = vload(x->m);
-    for (int64_t i = 0; i < floats; i += LANES)
-        vstore(s + i, vexp2(vload(s + i) - m));
-    if (edge)
+    vf l = vload(x->l), hidden = l;
+    for (int64_t i = 0; i < floats; i += LANES) {
+        const vf e = vexp2(vload(s + i) - m);
+        vstore(s + i, e);
+        l += e;
+    }
+    if (edge) {
         decode_hide(j, x, first, n, all, 0, s);
-    vf l = vload(x->l);
-    for (int64_t i = 0; i < floats; i += LANES)
-        l += vload(s + i);
+        l = hidden;
+        for (int64_t i = 0; i < floats; i += LANES)
+            l += vload(s + i);
+    }
     vstore(x->l, l);
 }
 
@@ -254,14 +271,27 @@ static void decode_softmax(const struct decode_job *j, struct row_block *x, int6
 typedef void meet_fn(const struct decode_job *j, struct row_block *x, struct decode_tile *tile,
                      int64_t first, struct ahead ahead[2], float *s);
 
+INLINE void meet_columns(enum dtype t, int rows, int64_t D, const struct decode_job *j,
+                         struct row_block *x, struct decode_tile *tile, int64_t first,
+                         struct ahead ahead[2], float *s)
+{
+    tile->next = ahead ? &ahead[0] : NULL;
+    decode_scores(t, rows, x, tile, D, s);
+    decode_softmax(rows, j, x, first, tile->n, s);
+    tile->next = ahead ? &ahead[1] : NULL;
+    decode_output(t, rows, s, tile, D, x->o);
+}
+
+/* The head dimensions that models have are constants of their own copies. */
 INLINE void meet(enum dtype t, int rows, const struct decode_job *j, struct row_block *x,
                  struct decode_tile *tile, int64_t first, struct ahead ahead[2], float *s)
 {
-    tile->next = ahead ? &ahead[0] : NULL;
-    decode_scores(t, rows, x, tile, j->D, s);
-    decode_softmax(j, x, first, tile->n, s);
-    tile->next = ahead ? &ahead[1] : NULL;
-    decode_output(t, rows, s, tile, j->D, x->o);
+    if (j->D == 128)
+        meet_columns(t, rows, 128, j, x, tile, first, ahead, s);
+    else if (j->D == 64)
+        meet_columns(t, rows, 64, j, x, tile, first, ahead, s);
+    else
+        meet_columns(t, rows, j->D, j, x, tile, first, ahead, s);
 }
 
 #define MEET(name, t, rows)                                                           \
@@ -291,7 +321,7 @@ struct decode_buffers {
 static int64_t decode_split(const struct decode_job *j, int64_t b, struct decode_buffers *out)
 {
     const int64_t pitch = decode_pitch(j->D);
-    const int64_t scores = (j->BC + DOTS) * DECODE_ROWS / LANES * LANES + LANES;
+    const int64_t scores = ((j->BC + LANES) * DECODE_ROWS + LANES - 1) / LANES * LANES;
     const int64_t each = 2 * DECODE_ROWS * pitch + 2 * LANES;
     const int64_t before = scores + b * each, first = b * DECODE_ROWS;
     float *p = j->scratch ? j->scratch + before : NULL;
@@ -372,6 +402,7 @@ static const struct decode_way decode_ways[DTYPE_COUNT] = {
 /* Key tiles outside, row blocks inside: K and V come from memory once. */
 static void decode_by(const struct decode_job *j, const struct decode_way *way)
 {
+    const bool in_order = j->D <= IN_ORDER && decode_blocks(j) == 1;
     struct decode_buffers b;
     for (int64_t i = 0; i < decode_blocks(j); i++) {
         (void)decode_split(j, i, &b);
@@ -390,7 +421,7 @@ static void decode_by(const struct decode_job *j, const struct decode_way *way)
                                             decode_least(j->BC, j->end - next), j->D)};
         for (int64_t i = 0; i < decode_blocks(j); i++) {
             (void)decode_split(j, i, &b);
-            way->meet[b.x.rows / 2](j, &b.x, &t, first, i ? NULL : ahead, b.s);
+            way->meet[b.x.rows / 2](j, &b.x, &t, first, i || in_order ? NULL : ahead, b.s);
         }
     }
     for (int64_t i = 0; i < decode_blocks(j); i++) {

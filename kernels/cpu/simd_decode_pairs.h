@@ -7,7 +7,7 @@
  *   output   a pair is of two keys, so their rows of V are zipped in registers; P, too, is rounded to bf16 and zipped
  *
  * Cost with 4 rows, for 64 bytes of K or of V: 4 of these, where floats take 8 multiply-adds, 2 loads and 4
- * conversions. Include simd_decode.h and simd_pairs.h first.
+ * conversions; and one zip a vector of V, for each 2 rows that read it. Include simd_decode.h and simd_pairs.h first.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 ISA_BEGIN
@@ -39,46 +39,49 @@ static void load_pair_rows(const struct decode_job *j, struct row_block *x)
     }
 }
 
-INLINE void key_pairs(vf acc[DECODE_ROWS], int rows, const char *q, int64_t pitch, const char *key,
-                      int64_t D)
+/* sum[row] += the products of a vector of a key, from d on, of which `width` elements are there. */
+INLINE void dots_pairs(vf *sum, int rows, const char *q, int64_t pitch, const char *key, int64_t d,
+                       int64_t width)
 {
-    vf sum[DECODE_ROWS] = {0}, more[DECODE_ROWS] = {0}; /* chains enough for the latency */
-    int64_t d = 0;
-    for (; d + 2 * PAIRS <= D; d += 2 * PAIRS) {
-        const vi y = load_pairs(key + 2 * d, PAIRS), z = load_pairs(key + 2 * (d + PAIRS), PAIRS);
-        UNROLL
-        for (int r = 0; r < rows; r++) {
-            const char *x = q + 2 * (r * pitch + d);
-            sum[r] = dot_pairs(sum[r], y, load_pairs(x, PAIRS));
-            more[r] = dot_pairs(more[r], z, load_pairs(x + 2 * PAIRS, PAIRS));
-        }
-    }
-    for (; d < D; d += PAIRS) {
-        const vi y = load_pairs(key + 2 * d, D - d);
-        UNROLL
-        for (int r = 0; r < rows; r++)
-            sum[r] = dot_pairs(sum[r], y, load_pairs(q + 2 * (r * pitch + d), PAIRS));
-    }
+    vi y = load_pairs(key + 2 * d, width);
+    KEEP(y);
     UNROLL
     for (int r = 0; r < rows; r++)
-        acc[r] = sum[r] + more[r];
+        sum[r] = dot_pairs(sum[r], y, load_pairs(q + 2 * (r * pitch + d), PAIRS));
+}
+
+/* The dot products of a key with each row. */
+INLINE void key_pairs(vf *out, int rows, const char *q, const char *key, int64_t D)
+{
+    const int64_t pitch = decode_pitch(D);
+    vf sum[DECODE_ROWS] = {0};
+    int64_t d = 0;
+    for (; d + PAIRS <= D; d += PAIRS)
+        dots_pairs(sum, rows, q, pitch, key, d, PAIRS);
+    if (d < D)
+        dots_pairs(sum, rows, q, pitch, key, d, D - d);
+    UNROLL
+    for (int r = 0; r < rows; r++)
+        out[r] = sum[r];
 }
 
 INLINE void pair_scores_of(int rows, const struct row_block *x, const struct decode_tile *tile,
                            int64_t D, float scale, float *s)
 {
-    const int64_t pitch = decode_pitch(D);
-    for (int64_t j = 0; j < tile->n; j += DOTS / rows, s += DOTS) {
-        vf acc[DOTS];
-        UNROLL_BY(16)
-        for (int k = 0; k < DOTS / rows; k++)
-            key_pairs(acc + k * rows, rows, (const char *)x->q, pitch,
-                      velement(DTYPE_BF16, tile->k, decode_least(j + k, tile->n - 1) * tile->ks),
-                      D);
+    for (int64_t j = 0; j < tile->n; j += LANES / rows, s += LANES) {
+        vf quad[LANES / 4];
+        UNROLL
+        for (int g = 0; g < LANES / 4; g++) {
+            vf dot[4];
+            UNROLL
+            for (int k = 0; k < 4 / rows; k++)
+                key_pairs(dot + k * rows, rows, (const char *)x->q,
+                          tile_key(DTYPE_BF16, tile, j + g * 4 / rows + k), D);
+            quad[g] = vquad(dot[0], dot[1], dot[2], dot[3]);
+        }
         if (tile->next)
-            ask_for(tile->next, DOTS / rows);
-        add_up(acc);
-        vstore(s, acc[0] * scale);
+            ask_for(tile->next, LANES / rows);
+        vstore(s, vjoin(quad) * scale);
     }
 }
 
@@ -108,9 +111,9 @@ INLINE void zip_pairs(vi a, vi b, vi *lo, vi *hi)
     *hi = (vi)_mm512_permutex2var_epi16((__m512i)a, high, (__m512i)b);
 }
 
-/* o += p * v for `nv` vectors of pairs from column d on, of which `width` elements are there. */
-INLINE void weigh_pairs(int rows, int nv, const float *p, const struct decode_tile *tile, int64_t d,
-                        int64_t width, float *o, int64_t pitch)
+/* o += p * v for `nv` vectors of pairs from column d on, of which `width` elements are there; p has weights of `of` rows. */
+INLINE void weigh_pairs(int rows, int of, int nv, const float *p, const struct decode_tile *tile,
+                        int64_t d, int64_t width, float *o, int64_t pitch)
 {
     vf acc[DECODE_ROWS][2 * PANEL];
     const char *v = velement(DTYPE_BF16, tile->v, d);
@@ -121,8 +124,15 @@ INLINE void weigh_pairs(int rows, int nv, const float *p, const struct decode_ti
         for (int j = 0; j < 2 * nv; j++)
             acc[r][j] = vload(o + r * pitch + d + j * LANES);
     }
-    for (int64_t i = 0; i < tile->n; i += 2, v += 2 * step, p += rows) {
+    for (int64_t i = 0; i < tile->n; i += 2, v += 2 * step, p += of) {
         const bool both = i + 1 < tile->n;
+        vi weight[DECODE_ROWS];
+        UNROLL
+        for (int r = 0; r < rows; r++) {
+            int32_t pair;
+            memcpy(&pair, p + r, sizeof pair);
+            weight[r] = pair - (vi){0};
+        }
         if (tile->next && d == 0)
             ask_for(tile->next, 2);
         UNROLL
@@ -131,13 +141,12 @@ INLINE void weigh_pairs(int rows, int nv, const float *p, const struct decode_ti
                      b = both ? load_pairs(v + step + 4 * j * LANES, width) : (vi){0};
             vi lo, hi;
             zip_pairs(a, b, &lo, &hi);
+            KEEP(lo);
+            KEEP(hi);
             UNROLL
             for (int r = 0; r < rows; r++) {
-                int32_t pair;
-                memcpy(&pair, p + r, sizeof pair);
-                const vi weight = pair - (vi){0};
-                acc[r][2 * j] = dot_pairs(acc[r][2 * j], lo, weight);
-                acc[r][2 * j + 1] = dot_pairs(acc[r][2 * j + 1], hi, weight);
+                acc[r][2 * j] = dot_pairs(acc[r][2 * j], lo, weight[r]);
+                acc[r][2 * j + 1] = dot_pairs(acc[r][2 * j + 1], hi, weight[r]);
             }
         }
     }
@@ -149,27 +158,54 @@ INLINE void weigh_pairs(int rows, int nv, const float *p, const struct decode_ti
     }
 }
 
+/* o += p * v for the keys of a chunk: two rows at a time read V in order, as those of floats do. */
+INLINE void pair_chunk(int rows, const float *p, const struct decode_tile *chunk, int64_t D,
+                       float *o)
+{
+    const int some = rows > 2 ? 2 : rows;
+    const int64_t pitch = decode_pitch(D);
+    int64_t d = 0;
+    for (; d + PANEL * PAIRS <= D; d += PANEL * PAIRS)
+        for (int r = 0; r < rows; r += some)
+            weigh_pairs(some, rows, PANEL, p + r, chunk, d, PAIRS, o + r * pitch, pitch);
+    for (; d + PANEL / 2 * PAIRS <= D; d += PANEL / 2 * PAIRS)
+        weigh_pairs(rows, rows, PANEL / 2, p, chunk, d, PAIRS, o, pitch);
+    for (; d < D; d += PAIRS)
+        weigh_pairs(rows, rows, 1, p, chunk, d, D - d, o, pitch);
+}
+
 INLINE void pair_output_of(int rows, const float *p, const struct decode_tile *tile, int64_t D,
                            float *o)
 {
-    const int nv = rows == 1 ? PANEL : PANEL / 2; /* chains enough for the latency */
-    const int64_t pitch = decode_pitch(D);
-    int64_t d = 0;
-    for (; d + nv * PAIRS <= D; d += nv * PAIRS)
-        weigh_pairs(rows, nv, p, tile, d, PAIRS, o, pitch);
-    for (; d < D; d += PAIRS)
-        weigh_pairs(rows, 1, p, tile, d, D - d, o, pitch);
+    struct decode_tile chunk = *tile;
+    for (int64_t i = 0; i < tile->n; i += CHUNK, p += CHUNK / 2 * rows) {
+        chunk.v = velement(DTYPE_BF16, tile->v, i * tile->vs);
+        chunk.n = decode_least(CHUNK, tile->n - i);
+        pair_chunk(rows, p, &chunk, D, o);
+    }
+}
+
+INLINE void meet_pair_columns(int rows, int64_t D, const struct decode_job *j, struct row_block *x,
+                              struct decode_tile *tile, int64_t first, struct ahead ahead[2],
+                              float *s)
+{
+    tile->next = ahead ? &ahead[0] : NULL;
+    pair_scores_of(rows, x, tile, D, (float)(j->scale * 1.4426950408889634), s);
+    decode_softmax(rows, j, x, first, tile->n, s);
+    pair_weights(rows, tile->n, s);
+    tile->next = ahead ? &ahead[1] : NULL;
+    pair_output_of(rows, s, tile, D, x->o);
 }
 
 INLINE void meet_pairs(int rows, const struct decode_job *j, struct row_block *x,
                        struct decode_tile *tile, int64_t first, struct ahead ahead[2], float *s)
 {
-    tile->next = ahead ? &ahead[0] : NULL;
-    pair_scores_of(rows, x, tile, j->D, (float)(j->scale * 1.4426950408889634), s);
-    decode_softmax(j, x, first, tile->n, s);
-    pair_weights(rows, tile->n, s);
-    tile->next = ahead ? &ahead[1] : NULL;
-    pair_output_of(rows, s, tile, j->D, x->o);
+    if (j->D == 128)
+        meet_pair_columns(rows, 128, j, x, tile, first, ahead, s);
+    else if (j->D == 64)
+        meet_pair_columns(rows, 64, j, x, tile, first, ahead, s);
+    else
+        meet_pair_columns(rows, j->D, j, x, tile, first, ahead, s);
 }
 
 #define MEET_PAIRS(rows)                                                                          \

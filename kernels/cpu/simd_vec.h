@@ -327,6 +327,74 @@ INLINE void vzip(vf a, vf b, vf *lo, vf *hi)
 #endif
 }
 
+/* Each 128-bit part of the result has the sums of that part of a, b, c and d. */
+INLINE vf vquad(vf a, vf b, vf c, vf d)
+{
+#if defined SIMD_AVX512
+    const __m512 ab = _mm512_add_ps(_mm512_unpacklo_ps((__m512)a, (__m512)b),
+                                    _mm512_unpackhi_ps((__m512)a, (__m512)b));
+    const __m512 cd = _mm512_add_ps(_mm512_unpacklo_ps((__m512)c, (__m512)d),
+                                    _mm512_unpackhi_ps((__m512)c, (__m512)d));
+    return (vf)_mm512_add_ps(_mm512_shuffle_ps(ab, cd, 0x44), _mm512_shuffle_ps(ab, cd, 0xee));
+#elif defined SIMD_AVX2
+    const __m256 ab = _mm256_hadd_ps((__m256)a, (__m256)b),
+                 cd = _mm256_hadd_ps((__m256)c, (__m256)d);
+    return (vf)_mm256_hadd_ps(ab, cd);
+#elif defined SIMD_NEON
+    return (vf)vpaddq_f32(vpaddq_f32((float32x4_t)a, (float32x4_t)b),
+                          vpaddq_f32((float32x4_t)c, (float32x4_t)d));
+#else
+    return (vf){a[0] + a[1] + a[2] + a[3], b[0] + b[1] + b[2] + b[3], c[0] + c[1] + c[2] + c[3],
+                d[0] + d[1] + d[2] + d[3]};
+#endif
+}
+
+/* Part i of the result, of 128 bits, is the sum of the parts of x[i]. */
+INLINE vf vjoin(const vf x[LANES / 4])
+{
+#if defined SIMD_AVX512
+    const __m512 a = (__m512)x[0], b = (__m512)x[1], c = (__m512)x[2], d = (__m512)x[3];
+    const __m512 ab = _mm512_add_ps(_mm512_shuffle_f32x4(a, b, 0x88), /* even parts */
+                                    _mm512_shuffle_f32x4(a, b, 0xdd));
+    const __m512 cd =
+        _mm512_add_ps(_mm512_shuffle_f32x4(c, d, 0x88), _mm512_shuffle_f32x4(c, d, 0xdd));
+    return (vf)_mm512_add_ps(_mm512_shuffle_f32x4(ab, cd, 0x88),
+                             _mm512_shuffle_f32x4(ab, cd, 0xdd));
+#elif defined SIMD_AVX2
+    const __m256 a = (__m256)x[0], b = (__m256)x[1];
+    return (vf)_mm256_add_ps(_mm256_permute2f128_ps(a, b, 0x20),
+                             _mm256_permute2f128_ps(a, b, 0x31));
+#else
+    return x[0];
+#endif
+}
+
+/* Of the result of a comparison: is it true in all lanes? */
+INLINE bool vall(vi mask)
+{
+#if defined SIMD_AVX512
+    return _mm512_movepi32_mask((__m512i)mask) == 0xffff;
+#elif defined SIMD_AVX2
+    return _mm256_movemask_ps((__m256)mask) == 0xff;
+#else
+    int32_t all = -1;
+    for (int i = 0; i < LANES; i++)
+        all &= mask[i];
+    return all != 0;
+#endif
+}
+
+/* x, a vector, is in a register from here on. Where several multiply-adds want it gcc else loads it for each. */
+#if defined SIMD_AVX512
+#define KEEP(x) __asm__("" : "+v"(x))
+#elif defined SIMD_AVX2
+#define KEEP(x) __asm__("" : "+x"(x))
+#elif defined SIMD_NEON
+#define KEEP(x) __asm__("" : "+w"(x))
+#else
+#define KEEP(x) ((void)(x))
+#endif
+
 /* Rows become columns. Each round of zips moves one bit of the row number into the column number
  * and one the other way; log2(LANES) rounds swap them. */
 INLINE void vtranspose(vf m[LANES])
