@@ -16,7 +16,8 @@
  *
  * Of sm_90a: wgmma, the copy engine (cp.async.bulk, tensor maps as tensor_map.h lays them down), mbarriers that count bytes,
  * stores that they count (st.async), copies to several blocks of a cluster (multicast: read, and counted, once), setmaxnreg. What is under way lands
- * when somebody waits for it, see exec/flight.h. Bulk reductions of plain bytes (cp.reduce.async.bulk) are made when they land. Not: those by a tensor map, im2col, wgmma of 8 bits and tf32, sparse wgmma.
+ * when somebody waits for it, see exec/flight.h. Bulk reductions of plain bytes (cp.reduce.async.bulk) are made when they land.
+ * Not: those by a tensor map, im2col, wgmma of 8 bits and tf32, sparse wgmma.
  *
  * The blocks of a cluster are run together, as one block of all their warps: each has its own shared memory, which the
  * others reach by mapa.shared::cluster (ld, st, st.async, mbarriers). Bank conflicts of such accesses
