@@ -497,8 +497,8 @@ static bool is_made_here(const struct recording *r, const char *path)
 {
     char *cpu = host_cpu_name(), *mark = mark_of(r->header.time, false);
     const bool whole = !r->header_altered && !r->altered && !r->shuffled;
-    const bool here = whole && r->header.cpu && cpu && strcmp(r->header.cpu, cpu) == 0 && r->header.mark &&
-                      mark && strcmp(r->header.mark, mark) == 0;
+    const bool here = whole && r->header.cpu && cpu && strcmp(r->header.cpu, cpu) == 0 &&
+                      r->header.mark && mark && strcmp(r->header.mark, mark) == 0;
     free(cpu);
     free(mark);
     return here && whose_file_is_yours(path);
