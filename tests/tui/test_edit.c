@@ -39,6 +39,15 @@ static void borrow_and_return(void)
     CU_ASSERT_TRUE(pty_wait_gone(p, "Esc close", 5000 * SLOW));
     CU_ASSERT_TRUE(
         tui_expect(p, "cmd> run fa2_edit", 5000 * SLOW)); /* the screen goes on with it */
+    pty_send(p, "7");
+    CU_ASSERT_TRUE(tui_expect(p, "[7 Lessons]", 5000 * SLOW));
+    pty_send(p, ":edit fa2\r");
+    CU_ASSERT_TRUE(tui_expect(p, "the editor is here", RUN_MS));
+    pty_send(p, "Mine now\r");
+    CU_ASSERT_TRUE(tui_expect(p, "saved and planned", RUN_MS));
+    pty_send(p, "q");
+    CU_ASSERT_TRUE(pty_wait_gone(p, "Esc close", 5000 * SLOW));
+    CU_ASSERT_TRUE(pty_shows(p, "[7 Lessons]")); /* which is about no kernel */
     tui_quit(p);
 }
 

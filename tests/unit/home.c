@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/path.h"
 #include "command/command.h"
 #include "lesson/lesson.h"
 
@@ -27,4 +28,14 @@ int home_run(const char *suite, bool (*prepare)(const char *folder), const struc
         printf("# %s was left behind\n", folder);
     free(clean);
     return rc;
+}
+
+void home_write(const char *name, const char *text)
+{
+    char *path = path_in(PATH_DATA, name);
+    FILE *f = path ? fopen(path, "w") : NULL;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+    const bool whole = fputs(text, f) >= 0;
+    CU_ASSERT_TRUE_FATAL(fclose(f) == 0 && whole);
+    free(path);
 }

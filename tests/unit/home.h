@@ -14,6 +14,9 @@
 int home_run(const char *suite, bool (*prepare)(const char *folder), const struct tap_test *tests,
              size_t n);
 
+/* Writes a file of the data folder, "ceilings/x.json", whose folder is there; a failed assertion where it cannot. */
+void home_write(const char *name, const char *text);
+
 /* int main that runs the array TESTS so. */
 #define HOME_MAIN(suite, tests)                                            \
     int main(void)                                                         \

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "base/path.h"
 #include "base/record.h"
 #include "home.h"
 
@@ -84,17 +83,6 @@ static void test_kept(void)
     library_free(l);
 }
 
-static void write_text(const char *name, const char *text)
-{
-    char *file = xasprintf("calibrations/%s", name), *path = path_in(PATH_DATA, file);
-    FILE *f = fopen(path, "w");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
-    fputs(text, f);
-    fclose(f);
-    free(path);
-    free(file);
-}
-
 /* Not used, and told once, each with its file. */
 static void test_refused(void)
 {
@@ -119,8 +107,9 @@ static void test_refused(void)
     free(told);
     CU_ASSERT_PTR_NULL(calibrations_refused(c)); /* asked before */
     calibrations_free(c);
-    const char *name = strrchr(path, '/') + 1;
-    write_text(name, "{ no json");
+    char *name = xasprintf("calibrations%s", strrchr(path, '/'));
+    home_write(name, "{ no json");
+    free(name);
     c = calibrations_new(l, devices);
     (void)error_of(c, "L4", &is);
     (void)library_look(l, LIBRARY_LESSONS);

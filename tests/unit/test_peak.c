@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/path.h"
 #include "base/str.h"
 #include "home.h"
 #include "store/ceilings.h"
@@ -185,25 +184,14 @@ static void test_kept(void)
     library_free(l);
 }
 
-static void write_text(const char *name, const char *text)
-{
-    char *file = xasprintf("ceilings/%s", name), *path = path_in(PATH_DATA, file);
-    FILE *f = fopen(path, "w");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
-    fputs(text, f);
-    fclose(f);
-    free(path);
-    free(file);
-}
-
 /* Files that are none, or that want to write to the terminal. */
 static void test_hostile(void)
 {
     struct library *l = library_new();
-    write_text("a.json", "{");
-    write_text("b.json", "[]");
-    write_text("c.json", "{\"ceilings\": [3, null, {\"name\": 5}], \"device\": 7}");
-    write_text("d.json",
+    home_write("ceilings/a.json", "{");
+    home_write("ceilings/b.json", "[]");
+    home_write("ceilings/c.json", "{\"ceilings\": [3, null, {\"name\": 5}], \"device\": 7}");
+    home_write("ceilings/d.json",
                "{\"ceilings\": [{\"name\": \"dram_gbytes_per_s\", \"value\": 1.0, \"held\": "
                "\"\\u001b[2J\"}], \"device\": \"NVIDIA T4\", \"time\": \"2026\"}");
     struct ceilings *c = ceilings_new(l, devices);

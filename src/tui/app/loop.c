@@ -249,10 +249,12 @@ static bool on_cancelled(void *ctx)
     return stop || a->quit;
 }
 
-/* The screen goes on with the copy. */
+/* The screen goes on with the copy; a lesson or a sweep, which are about no kernel, stay. */
 static void on_edited(void *ctx, const struct kernel *k)
 {
-    app_show_kernel(ctx, k);
+    struct app *a = ctx;
+    if (a->screen->show_kernel)
+        app_show_kernel(a, k);
 }
 
 static void on_lend(void *ctx)
