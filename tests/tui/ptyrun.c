@@ -92,18 +92,20 @@ static void line_feed(struct pty *p)
     if (p->y == region_end(p, p->y))
         scroll_lines(p, p->y < p->top ? 0 : p->top, -1);
     else
-        p->y++;
+        p->y = clamp(p->y + 1, p->h - 1);
 }
 
 static void shift_cells(struct pty *p, int n)
 {
     uint32_t *row = p->cells[p->y];
+    const int most = PTY_W - p->x;
+    n = n > most ? most : n < -most ? -most : n;
     if (n > 0) {
         memmove(row + p->x + n, row + p->x, (size_t)(PTY_W - p->x - n) * sizeof *row);
         clear_cells(p, p->y, p->x, p->x + n);
     } else {
         memmove(row + p->x, row + p->x - n, (size_t)(PTY_W - p->x + n) * sizeof *row);
-        clear_cells(p, p->y, p->w + n, PTY_W);
+        clear_cells(p, p->y, p->w + n > p->x ? p->w + n : p->x, PTY_W);
     }
 }
 
@@ -380,6 +382,8 @@ void pty_resize(struct pty *p, int w, int h)
     struct winsize size = {.ws_col = (unsigned short)w, .ws_row = (unsigned short)h};
     p->w = w;
     p->h = h;
+    p->top = p->bottom = 0;
+    go(p, p->x, p->y); /* a terminal keeps its cursor on the screen */
     forget_screen(p);
     ioctl(p->fd, TIOCSWINSZ, &size);
 }

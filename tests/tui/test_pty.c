@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdio.h>
+#include <string.h>
 
 #include "ptyrun.h"
 #include "tuirun.h"
@@ -46,10 +47,32 @@ static void test_gone(void)
     pty_free(p);
 }
 
+static void take(struct pty *p, const char *text)
+{
+    pty_take(p, text, strlen(text));
+}
+
+/* What the program writes before it knows of its new size stays on the screen. */
+static void test_shrunk(void)
+{
+    static char script[] = "read line";
+    struct pty *p = pty_start(40, PTY_H, (char *[]){"/bin/sh", "-c", script, NULL}, NULL);
+    take(p, "\033[60;70r\033[69;1H");
+    pty_resize(p, 40, 4);
+    for (int i = 0; i < PTY_H; i++) {
+        take(p, "\n");
+        CU_ASSERT_TRUE(p->y >= 0 && p->y < 4);
+    }
+    take(p, "\033[3T\033[2S\033[500@\033[500Pend");
+    CU_ASSERT_TRUE(pty_shows(p, "end"));
+    pty_free(p);
+}
+
 static const struct tap_test tests[] = {
     {"a wait returns when its frame is complete", test_rest_of_frame},
     {"what a frame moves is not gone", test_moved_is_not_gone},
     {"what is gone is gone when the frame is complete", test_gone},
+    {"a cursor stays on a screen that shrinks", test_shrunk},
 };
 
 int main(int argc, char **argv)
