@@ -148,4 +148,22 @@ is "  and where it comes from" says "$out" '^errors head: # NVIDIA H200.*; of fa
 is "sanitized: as well" says "$out" '^sanitized fa2[0-9]+ fa2[0-9]+$|^sanitized fa28$'
 is "  and where it comes from" says "$out" '^sanitized head: # .*; of fa2 GPU of today, a day, seed 5$'
 is "faults: as well" says "$out" '^faults fused-k-earlyfused_scalar$'
+# ---- forms of a kernel: compare prints the fastest first ----
+forms=$(python3 - "${ATTNSCOPE_SRCDIR:?}/tests/gpu" <<'END'
+import sys
+sys.dont_write_bytecode = True
+sys.path.insert(0, sys.argv[1])
+import drawn
+v = drawn.script("variants")
+for D, names in v.FORMS.items():
+    rows = [{"params": " ".join(["BR=192", "BLOCKS=132", *f.split()])} for f in names]
+    for order in (rows, rows[::-1], rows[3:] + rows[:3], sorted(rows, key=str)):
+        of = v.by_form(names, order)
+        print(D, of is not None and all(of[f] is r for f, r in zip(names, rows)))
+    print(D, v.by_form(names, rows[1:]) is None, v.by_form(names, [*rows, rows[0]]) is None)
+END
+)
+is "each form has its row, in whatever order they come" [ "$(printf '%s\n' "$forms" | grep -c True)" -eq 15 ]
+is "  and none where one is missing or too many" [ "$(printf '%s\n' "$forms" | grep -c False)" -eq 0 ]
+
 finish
