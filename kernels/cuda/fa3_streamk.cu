@@ -15,15 +15,14 @@
  * @arch      90a
  * @requires  sm == 90 && D <= 256 && D % 8 == 0 && BR % 64 == 0 && BC % 16 == 0
  *            && (BR < 192 || D <= 64 && BC <= 128)
- *            && (QREG == 0 || D <= 192 && BC <= 144 && (BR < 192 || BC <= 112)) && (BORDER < 2 || D <= 192)
+ *            && (QREG == 0 || D <= 192 && BC <= 144 && (BR < 192 || BC <= 112)) && (BORDER == 0 || D <= 192)
  * @param     BR (D<=64?192:128) [128..192] query rows per tile, 64 a warpgroup
  * @param     BC 128 [64..176]       key rows per tile; beyond D=128 at most 80
  * @param     STAGES (D<=64?3:2) [2..4]     tiles of K, and of V, in shared memory
  * @param     BLOCKS 132 [1..1024]   blocks: the multiprocessors of the GPU
- * @param     QREG 0 [0..1]          1: a warpgroup has its queries in registers
- * @param     BORDER 0 [0..2]        outputs are stored behind the next tile's first softmax; 1: while its
- *                                   scores are computed; 2: then, and by the copy engine
- * @later     QREG BORDER
+ * @param     QREG (D>64&&D<=128) [0..1]  1: a warpgroup has its queries in registers
+ * @param     BORDER (D<=64) [0..1]  outputs are stored behind the next tile's first softmax; 1: while its
+ *                                   scores are computed, by the copy engine
  * @threads   BR*2+128
  * @grid      min(BLOCKS,ceil(Sq/BR)*H*B*max(1,floor(ceil(Sk/min(BC,192-112*(D>128)))/8)))
  * @tma       Q box=BR,D swizzle=128                           copies of the Q tile
@@ -35,8 +34,8 @@
  *            align=1024 pitch=64 rows=min(BC,192-112*(D>128)) swizzle=16  K tiles
  * @smem      dynamic Vs STAGES*min(BC,192-112*(D>128))*ceil(D/64)*128
  *            align=1024 pitch=64 rows=min(BC,192-112*(D>128)) swizzle=16  V tiles
- * @smem      dynamic Os (BORDER==2)*BR*(ceil(D/64)*128+16) pitch=ceil(D/64)*64+8
- *            outputs on their way, with BORDER=2
+ * @smem      dynamic Os (BORDER==1)*BR*(ceil(D/64)*128+16) pitch=ceil(D/64)*64+8
+ *            outputs on their way, with BORDER=1
  * @smem      dynamic barriers 8*(2*(1+(D<=128&&QREG==0))+4*STAGES)+24*(1+(D<=128&&QREG==0))+56 type=u64
  *            who waits for what, and which tiles are on
  * @workspace pieces BLOCKS*(BR/64)*128*(ceil(D/64)*32+4)*4  a block's piece that another block ends: outputs
@@ -49,8 +48,8 @@
 #include "hopper.cuh"
 
 constexpr int BR = P_BR, BC = ATTN_D > 128 && P_BC > 80 ? 80 : P_BC, STAGES = P_STAGES;
-constexpr bool Q_REGISTERS = P_QREG; // so a Q tile's place is free as soon as it is read
-constexpr bool OUTPUTS_FIRST = P_BORDER > 0, BY_COPIES = P_BORDER == 2;
+constexpr bool Q_REGISTERS = P_QREG;     // so a Q tile's place is free as soon as it is read
+constexpr bool OUTPUTS_FIRST = P_BORDER; // across a border
 constexpr int Q_STAGES = 1 + (ATTN_D <= 128 && !Q_REGISTERS);
 constexpr long long L2_BYTES = 32 << 20; // of K and V that stay in the cache
 constexpr int CONSUMERS = BR / 64;       // warpgroups that multiply
@@ -236,39 +235,29 @@ __device__ inline void store(const AttnArgs &a, const float (&o)[COLUMNS / 2], R
 
 // ---- Products -----------------------------------------------------------------------------------
 
-// As multiply_registers(), but C = A B without `add`: nobody has to write zeros between products.
-#define FIRST_FROM_REGISTERS(N, NUMBERS, PLACES, a_, b_, add_)                          \
-    __device__ inline void multiply_registers(float(&c)[N / 2], const unsigned *a,      \
-                                              unsigned long long b, int add)            \
-    {                                                                                   \
-        asm volatile("{ .reg .pred p; setp.ne.b32 p, " add_                             \
-                     ", 0;\n" WGMMA(N) "{" NUMBERS "}, {" a_ "}, " b_ ", p, 1, 1, 1; }" \
-                     : PLACES                                                           \
-                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));   \
+// C = A B, or += with `add`, A (64 x 16) in registers: nobody has to write zeros between products. B is a part of V, its columns
+// side by side, or of K, one behind another.
+#define FIRST_FROM_REGISTERS(NAME, BESIDE, N, NUMBERS, PLACES, a_, b_, add_)                     \
+    __device__ inline void NAME(float(&c)[N / 2], const unsigned *a, unsigned long long b,       \
+                                int add)                                                         \
+    {                                                                                            \
+        asm volatile("{ .reg .pred p; setp.ne.b32 p, " add_                                      \
+                     ", 0;\n" WGMMA(N) "{" NUMBERS "}, {" a_ "}, " b_ ", p, 1, 1, " BESIDE "; }" \
+                     : PLACES                                                                    \
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));            \
     }
-FIRST_FROM_REGISTERS(64, N3, C3, "%32,%33,%34,%35", "%36", "%37")
-FIRST_FROM_REGISTERS(128, N7, C7, "%64,%65,%66,%67", "%68", "%69")
-FIRST_FROM_REGISTERS(192, N11, C11, "%96,%97,%98,%99", "%100", "%101")
-FIRST_FROM_REGISTERS(256, N15, C15, "%128,%129,%130,%131", "%132", "%133")
-
-// S = Q K^T, or += with `add`, 16 columns of Q in registers: as multiply_shared().
-#define QUERIES_FROM_REGISTERS(N, NUMBERS, PLACES, a_, b_, add_)                        \
-    __device__ inline void multiply_queries(float(&c)[N / 2], const unsigned *a,        \
-                                            unsigned long long b, int add)              \
-    {                                                                                   \
-        asm volatile("{ .reg .pred p; setp.ne.b32 p, " add_                             \
-                     ", 0;\n" WGMMA(N) "{" NUMBERS "}, {" a_ "}, " b_ ", p, 1, 1, 0; }" \
-                     : PLACES                                                           \
-                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));   \
-    }
-QUERIES_FROM_REGISTERS(64, N3, C3, "%32,%33,%34,%35", "%36", "%37")
-QUERIES_FROM_REGISTERS(80, N4, C4, "%40,%41,%42,%43", "%44", "%45")
-QUERIES_FROM_REGISTERS(96, N5, C5, "%48,%49,%50,%51", "%52", "%53")
-QUERIES_FROM_REGISTERS(112, N6, C6, "%56,%57,%58,%59", "%60", "%61")
-QUERIES_FROM_REGISTERS(128, N7, C7, "%64,%65,%66,%67", "%68", "%69")
-QUERIES_FROM_REGISTERS(144, N8, C8, "%72,%73,%74,%75", "%76", "%77")
-QUERIES_FROM_REGISTERS(160, N9, C9, "%80,%81,%82,%83", "%84", "%85")
-QUERIES_FROM_REGISTERS(176, N10, C10, "%88,%89,%90,%91", "%92", "%93")
+FIRST_FROM_REGISTERS(multiply_registers, "1", 64, N3, C3, "%32,%33,%34,%35", "%36", "%37")
+FIRST_FROM_REGISTERS(multiply_registers, "1", 128, N7, C7, "%64,%65,%66,%67", "%68", "%69")
+FIRST_FROM_REGISTERS(multiply_registers, "1", 192, N11, C11, "%96,%97,%98,%99", "%100", "%101")
+FIRST_FROM_REGISTERS(multiply_registers, "1", 256, N15, C15, "%128,%129,%130,%131", "%132", "%133")
+FIRST_FROM_REGISTERS(multiply_queries, "0", 64, N3, C3, "%32,%33,%34,%35", "%36", "%37")
+FIRST_FROM_REGISTERS(multiply_queries, "0", 80, N4, C4, "%40,%41,%42,%43", "%44", "%45")
+FIRST_FROM_REGISTERS(multiply_queries, "0", 96, N5, C5, "%48,%49,%50,%51", "%52", "%53")
+FIRST_FROM_REGISTERS(multiply_queries, "0", 112, N6, C6, "%56,%57,%58,%59", "%60", "%61")
+FIRST_FROM_REGISTERS(multiply_queries, "0", 128, N7, C7, "%64,%65,%66,%67", "%68", "%69")
+FIRST_FROM_REGISTERS(multiply_queries, "0", 144, N8, C8, "%72,%73,%74,%75", "%76", "%77")
+FIRST_FROM_REGISTERS(multiply_queries, "0", 160, N9, C9, "%80,%81,%82,%83", "%84", "%85")
+FIRST_FROM_REGISTERS(multiply_queries, "0", 176, N10, C10, "%88,%89,%90,%91", "%92", "%93")
 
 // A warpgroup's 64 rows of a Q tile as left sides: 16 columns after another, a lane's four words of each.
 constexpr int Q_STEPS = ATTN_D / 16;
@@ -632,10 +621,8 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
                 arrive(&sh.v_free[before]);
             if (of.kind == LEFT)
                 leave_outputs(a, o);
-            else if (BY_COPIES)
-                send(a, o, ends, of, warpgroup);
             else
-                store(a, o, ends, of, warpgroup);
+                send(a, o, ends, of, warpgroup);
             of = t;
 
             await_products<0>(s);
@@ -682,7 +669,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
         start_outputs(o, p, Vs + use % STAGES * BC * TILE_ROW, n > 1);
         commit_products();
         await_products<0>(o);
-        if (BY_COPIES)
+        if (OUTPUTS_FIRST)
             await_sent();      // shared memory is not given back before
         if (of.kind == LEFT) { // a launch of few tiles
             leave_rows(a, rows);
@@ -708,18 +695,18 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
  *   matrix product 8192^3 at 735 TFLOP/s beside it): D=128 S=4096 824 (862; 0.907 of the product's
  *   TFLOP/s for 0.868), S=16384 3199 (3345; 0.948), S=512 129 (136); D=64 S=4096 551 (565), D=256
  *   1483 (1498). Of S=4096, 2.3 of 4.4 per cent are the loop. B=1 H=12 S=2048: 44.5 (58.8).
- * Parameters that a GPU has not judged yet (tests/gpu/variants), the outputs are the same bits:
- * QREG=1: a warpgroup reads its 64 queries once, D/16 ldmatrix a warp, and Q K^T has its left side
- *   from registers, 32 a thread at D=128. A key tile then reads 64 KB of shared memory a warpgroup,
- *   not 80; the loop has 10 instructions of 659 fewer; and a Q tile's place is free as soon as it is
- *   read, so one is enough and 32 KB fall free. A draft of it had 1.7 per cent at S=4096, 0.906 of
- *   the product. Beyond D=192 registers do not suffice, nor with three warpgroups and BC > 112.
- * BORDER=1: across a border P V goes before the next tile's scores, and outputs are divided and
- *   stored while those are computed: 512 clocks at least at D=128, in which this warpgroup waits. By
- *   default they are stored behind the softmax, when it has no product under way. The price: beside
- *   that one softmax it has none. Expected: 300 to 500 of 1830 clocks, 0.4 to 0.6 per cent at S=4096,
- *   3 at S=512. BORDER=2: through shared memory and out by the copy engine, a row at a time; 32
- *   exchanges and 8 stores a lane become 8 stmatrix, 140 instructions of 1200 a border.
+ * QREG=1 (from D=72 to 128): a warpgroup reads its 64 queries once, D/16 ldmatrix a warp, and Q K^T
+ *   has its left side from registers, 32 a thread at D=128. A key tile then reads 64 KB of shared
+ *   memory a warpgroup, not 80; the loop has 10 instructions of 659 fewer; and a Q tile's place is
+ *   free as soon as it is read, so one is enough and 32 KB fall free. D=128: 1.2 per cent faster
+ *   without a mask (four lengths, each at least 1.1), 1.0 with one. Beyond D=192 registers do not
+ *   suffice, nor with three warpgroups and BC > 112; at D=64 the fewer rows cost more than it gains.
+ * BORDER=1 (up to D=64): across a border P V goes before the next tile's scores, and outputs are
+ *   divided and leave while those are computed, through shared memory and by the copy engine, a row
+ *   at a time; by default they are stored behind the softmax, when the warpgroup has no product
+ *   under way. The price: beside that one softmax it has none. D=64: S=2k and longer 3 to 5 per cent
+ *   faster, 2 with a mask; S=512, four key tiles a border, 3 slower. D=128: 1 to 3 per cent slower.
+ *   With plain stores in its place (D=64: 1.5 per cent faster; D=128, 256: 1 slower) it lost.
  * Limits: with a mask tiles are dealt as by fa3_persistent. A piece has 8 key tiles at least, and
  *   where a cut would save fewer than 4, nothing is cut. Who ends it half way must clear the words.
  *   Otherwise as fa3_persistent.

@@ -131,9 +131,9 @@ VARIANTS["bigd_unfused"] = [({}, HALF, (256, 320, 512, 1000, 1024, 2048)), ({"CL
                             ({"BLOCKS": 6}, HALF, (64, 512))]  # many tiles a block
 for step in ("fa3_persistent", "fa3_streamk"):  # many query tiles a block
     VARIANTS[step] += [({"BLOCKS": 7}, HALF, (64, 128))]
-VARIANTS["fa3_streamk"] += [({"QREG": q, "BORDER": border, "BR": 128, **more}, HALF, (32, 64, 80, 128, 192)) for q, border in ((1, 0), (0, 1), (1, 1), (1, 2))
-                            for more in ({}, {"BLOCKS": 7})] + [({"BORDER": 1}, HALF, (64, 256)), ({"QREG": 1, "BORDER": 2, "BC": 112}, HALF, (64,)),
-                                                                ({"QREG": 1, "BORDER": 1, "STAGES": 3}, ("f16",), (128,))]
+VARIANTS["fa3_streamk"] += [({"QREG": q, "BORDER": border, "BR": 128, **more}, HALF, (32, 64, 80, 128, 192)) for q, border in ((0, 0), (1, 0), (0, 1), (1, 1))
+                            for more in ({}, {"BLOCKS": 7})] + [({"BORDER": 0}, HALF, (64,)), ({"QREG": 1, "BC": 112}, HALF, (64,)),
+                                                                ({"STAGES": 3}, ("f16",), (128,))]
 
 
 def kernel(name):
