@@ -82,13 +82,12 @@ struct desc_tma {
 /* One launch. The first pass is the kernel itself; @pass NAME opens further ones, whose entry
  * point is <kernel>_<pass>. */
 struct desc_pass {
-    char *name;           /* the kernel's name, or the pass's */
-    char *entry;          /* @entry: of the code, where it is not <kernel>[_<pass>]; or NULL */
-    struct expr *threads; /* NULL for a CPU kernel: nothing is launched */
-    struct expr *grid[3]; /* x y z; NULL is 1 */
-    struct expr *cluster; /* blocks per cluster, NULL: no cluster */
-    struct expr
-        *ahead; /* 1: begins before the launch before has ended, and waits in its code; or NULL */
+    char *name;             /* the kernel's name, or the pass's */
+    char *entry;            /* @entry: of the code, where it is not <kernel>[_<pass>]; or NULL */
+    struct expr *threads;   /* NULL for a CPU kernel: nothing is launched */
+    struct expr *grid[3];   /* x y z; NULL is 1 */
+    struct expr *cluster;   /* blocks per cluster, NULL: no cluster */
+    struct expr *ahead;     /* 1: may begin before the launch before has ended; NULL: not */
     struct desc_smem *smem; /* nsmem, at most DESC_SMEM_MAX */
     int nsmem;
     struct desc_tma tma[DESC_TMA_MAX];
