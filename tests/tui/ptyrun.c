@@ -363,11 +363,9 @@ void pty_free(struct pty *p)
     free(p);
 }
 
-void pty_send(struct pty *p, const char *bytes)
+static void write_all(struct pty *p, const char *bytes)
 {
     size_t len = strlen(bytes);
-    if (len > 0)
-        remember_screen(p);
     while (len > 0) {
         ssize_t n = write(p->fd, bytes, len);
         if (n <= 0)
@@ -375,6 +373,13 @@ void pty_send(struct pty *p, const char *bytes)
         bytes += n;
         len -= (size_t)n;
     }
+}
+
+void pty_send(struct pty *p, const char *bytes)
+{
+    if (*bytes)
+        remember_screen(p);
+    write_all(p, bytes);
 }
 
 void pty_resize(struct pty *p, int w, int h)
@@ -415,7 +420,7 @@ bool pty_read(struct pty *p, int ms)
         return false;
     pty_take(p, buf, (size_t)n);
     for (; p->asked > 0; p->asked--)
-        pty_send(p, "\033[0n");
+        write_all(p, "\033[0n"); /* the terminal's answer: no key was sent */
     return true;
 }
 

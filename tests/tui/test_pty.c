@@ -1,4 +1,4 @@
-/* test_pty.c - the pseudo-terminal of the tests itself: what a wait returns is a whole frame.
+/* test_pty.c - the pseudo-terminal of the tests itself: what a wait returns is a whole frame, and what counts as keys.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdio.h>
@@ -47,6 +47,20 @@ static void test_gone(void)
     pty_free(p);
 }
 
+/* A terminal that answers a question has sent no keys: what stands on the screen may be waited for. */
+static void test_answer(void)
+{
+    static char script[] = "printf 'there\\033[5n'; read line";
+    struct pty *p = pty_start(40, 4, (char *[]){"/bin/sh", "-c", script, NULL}, NULL);
+    for (const double end = pty_now() + 20; !pty_shows(p, "[0n") && pty_now() < end;)
+        pty_read(p, 50); /* the answer is echoed, for nobody has turned that off */
+    CU_ASSERT_TRUE(pty_shows(p, "there") && pty_shows(p, "[0n"));
+    CU_ASSERT_FALSE(pty_stood(p, "there"));
+    pty_send(p, "x");
+    CU_ASSERT_TRUE(pty_stood(p, "there"));
+    pty_free(p);
+}
+
 static void take(struct pty *p, const char *text)
 {
     pty_take(p, text, strlen(text));
@@ -72,6 +86,7 @@ static const struct tap_test tests[] = {
     {"a wait returns when its frame is complete", test_rest_of_frame},
     {"what a frame moves is not gone", test_moved_is_not_gone},
     {"what is gone is gone when the frame is complete", test_gone},
+    {"an answer of the terminal is no key", test_answer},
     {"a cursor stays on a screen that shrinks", test_shrunk},
 };
 
