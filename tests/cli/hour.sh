@@ -72,9 +72,9 @@ is "  and all that it said" [ "$(grep -c . out/fails/log)" -eq 2 ]
 is "one that does not end is stopped" says "$out" '^hangs +cut '
 is "so is one that says that its time is over" says "$out" '^stops +cut .*before the rest$'
 is "those behind it run, and tell what is asked for" says "$out" '^writes +ok .* share 0.9$'
-is "no time is left" says "$out" '^late +passed .*wants 1000 s, [0-9]+ s are left'
-is "too few GPUs" says "$out" '^many +passed .*needs 9 GPUs, here (is 1|are [0-8])'
-is "no such tool" says "$out" '^tool +passed .*needs no-such-tool, not found here'
+is "no time is left" says "$out" '^late +skipped .*wants 1000 s, [0-9]+ s are left'
+is "too few GPUs" says "$out" '^many +skipped .*needs 9 GPUs, here (is 1|are [0-8])'
+is "no such tool" says "$out" '^tool +skipped .*needs no-such-tool, not found here'
 is "all that was written is in the archive" says "$(tar tzf save.tgz | sort | tr '\n' ' ')" 'hour/done.json .*hour/fails/log .*hour/good/rows.json .*hour/writes/figures'
 is "  and nothing else" [ "$(tar tzf save.tgz | grep -c '^hour/\(own\|home\|pack\)')" -eq 0 ]
 hour --steps steps run out "$built" --seconds 900 --only writes --only fails
