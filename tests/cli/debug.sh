@@ -16,6 +16,8 @@ is "a line may go on with its words" says "$out" 'step 1$'
 is "  what the step did" says "$out" '^did warp 0, fa2.cu:[0-9]+: '
 run -c 'debug fa2 S=64 f32' -c 'warp 2' -c 'until shared' -c 'info warps'
 is "a warp, to its access" says "$out" '^did warp 2, fa2.cu:[0-9]+ \(attn.cuh:[0-9]+\): st.shared'
+is "  three lines before the next and two behind it" [ "$(printf '%s\n' "$out" | sed -n '/^fa2, /,/^> inlined/s/^\([> ]\)  *[0-9][0-9]* .*/\1/p' | tail -6 | tr ' ' .  | tr -d '\n')" = '...>..' ]
+is "  and that of the code inlined there" says "$out" '^> inlined there, attn.cuh:[0-9]+  for \(int e = threadIdx'
 is "  by element" says "$out" 'writes shared from Qs\[[0-9]+\]\[[0-9]+\] on: 16 bytes a lane, 32 lanes, 4 wavefronts \(ideal 4\)'
 is "  at the banks" says "$out" '^  wavefronts of banks 0-31: 4{32}'
 is "  the others have not moved" says "$out" '^  warp 0 .* 0 steps$'
@@ -109,8 +111,9 @@ is "  of that name" [ ! -e 1000 ]
 run -c 'debug fa2 S=64 f32; continue; where'
 is "to the end, without a hazard" says "$out" '^the block has ended without a hazard; back, goto N and restart go into it again$'
 is "  which is the end" [ "$rc" -eq 0 ]
-run -c 'debug splitkv S=64 pass=combine; until global; print/f32 O[0][0][0][0]'
+run -c 'debug splitkv S=64 pass=combine; until global; print/f32 O[0][0][0][0]; export figure=lanes lanes.svg'
 is "another pass" says "$out" '^did warp 0, splitkv'
+is "  a sector with the lanes that it serves, all of its bytes" [ "$(grep -c 'class="h8"\|class="s k8">8<' lanes.svg)" -eq 2 ]
 run -c "debug fused_cp_async S=64; break 1; info breaks; until 1"
 is "a line without code means the next that has some" says "$out" "^> +[0-9]+ +[^ ]"
 is "  and is named so" says "$out" "^1  at ([2-9]|[0-9]{2,}), met 0 times"

@@ -228,7 +228,13 @@ run notes --follow count=1
 is "notes follow the lesson" says "$out" '\* Wait for an answer'
 run lesson notes shown
 is "notes of a whole lesson" says "$out" 'step 2 of 2: Two'
-rm live none "$HOME/.local/share/attnscope/lessons/asks.md" \
+run_input q lesson shown step=2
+printf '# Shown\n\n## One\n\nEach tile.\n' >"$HOME/.local/share/attnscope/lessons/shown.md"
+"$ATTNSCOPE" notes --follow count=1 >followed 2>&1 &
+run_input q lesson asks --restart
+wait
+is "a step that a newer text of the lesson lacks has no notes: what comes next has" says "$(head -3 followed)" '^Asks, step 1 of'
+rm live none followed "$HOME/.local/share/attnscope/lessons/asks.md" \
     "$HOME/.local/share/attnscope/lessons/shown.md"
 
 printf '# Evil\n\n## S\n\n```attnscope\nrun naive > x\n```\n' \

@@ -61,10 +61,11 @@ LIST
 is "GPUs by machine" [ "$(field gpu_devices)" = '"here:0,here:1,box:0,box:1"' ]
 is "  no process outlives the command" silent "$(ranks_left)"
 is "  nor a message" silent "$(find "$tmp" -maxdepth 1 -name 'fakenccl-*')"
-run run fa2 S=64 H=2 causal gpus=4 nodes=here,box device=2,3 l2=hot n=5 --json
+run run fa2 S=64 H=2 causal gpus=4 nodes=here,box device=0,3 l2=hot n=5 --json
 is "runs are timed" above "$(field median_us)" 0
+is "  with the clock of those GPUs" same "$(field sm_clock_mhz)" 1980
 is "  each GPU's own share told" says "$out" '"gpu":0,.*"gpu":1,.*"gpu":2,.*"gpu":3,'
-is "  by devices= of each" [ "$(field gpu_devices)" = '"here:2,here:3,box:2,box:3"' ]
+is "  by devices= of each" [ "$(field gpu_devices)" = '"here:0,here:3,box:0,box:3"' ]
 run results --json
 is "  and kept with their machines" says "$out" '"host":"here,box"'
 run check fa2,naive S=64 H=1 gpus=2 nodes=box,here --json

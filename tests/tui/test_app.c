@@ -22,6 +22,7 @@
 #include "tui/kit/signals.h"
 #include "tui/screens/layout.h"
 #include "tui/screens/measurement.h"
+#include "tui/screens/source_change.h"
 #include "tui/tui.h"
 
 /* Column and row where the text stands. */
@@ -72,6 +73,9 @@ static void test_options(void)
     press(TK_RIGHT); /* backend: auto -> cpu */
     CU_ASSERT_PTR_NOT_NULL(session->settings.options.backend);
     CU_ASSERT(shows("backend=cpu")); /* the command line below says the same */
+    press(TK_LEFT);                  /* and back */
+    CU_ASSERT_PTR_NULL(session->settings.options.backend);
+    press(TK_RIGHT);
     type("/seed\r");
     press(TK_RIGHT);
     CU_ASSERT_EQUAL(session->settings.problem.seed, 84);
@@ -84,7 +88,7 @@ static void test_options(void)
     CU_ASSERT(shows("seed"));
     press(TK_ESC);
     CU_ASSERT(hides("Options"));
-    type("uuu"); /* each change is a step */
+    type("uuuuu"); /* each change is a step */
     CU_ASSERT_PTR_NULL(session->settings.options.backend);
     CU_ASSERT_EQUAL(session->settings.problem.seed, 42);
     press(KEY_CTRL('r'));
@@ -628,6 +632,96 @@ static void test_command_key(void)
     close_app();
 }
 
+/* Figures of kernels that the registry has no more go; those of the first and the last that it has stay, in their order. */
+static void test_figures_follow(void)
+{
+    const struct registry *r;
+    const struct kernel *kernels[4];
+    struct measurement m;
+    open_app(80, 24);
+    measurement_init(&m, &app);
+    r = session->services.registry;
+    struct kernel *gone = xcalloc(1, sizeof(char)); /* an address of none */
+    kernels[0] = kernels[2] = gone;
+    kernels[1] = registry_at(r, registry_count(r) - 1);
+    kernels[3] = registry_at(r, 0);
+    static const char *const labels[] = {"fa2", "naive", "fa2@BR=32", "splitkv"};
+    for (size_t i = 0; i < 4; i++) {
+        json_t *list = json_pack("[{s:s, s:o, s:{s:s, s:f}}]", "label", labels[i], "problem",
+                                 problem_to_json(&session->settings.problem), "row", "kernel",
+                                 labels[i], "median_us", 1.0 + (double)i);
+        measurement_restore(&m, list);
+        json_decref(list);
+        CU_ASSERT_EQUAL_FATAL(m.n, i + 1);
+        m.v[i].kernel = kernels[i];
+    }
+    measurement_follow_kernels(&m);
+    CU_ASSERT_EQUAL_FATAL(m.n, 2);
+    CU_ASSERT_STRING_EQUAL(m.v[0].label, "naive");
+    CU_ASSERT_STRING_EQUAL(m.v[1].label, "splitkv");
+    CU_ASSERT_EQUAL(m.v[1].row.median_us, 4);
+    measurement_clear(&m);
+    free(gone);
+    close_app();
+}
+
+/* What takes part by default is marked as soon as one mark changes, and that one goes though it is the first; there is room for
+ * so many. */
+static void test_marks(void)
+{
+    const struct registry *r;
+    struct marks *m = &app.marks;
+    open_app(100, 30);
+    r = session->services.registry;
+    type("2");
+    press(TK_HOME);
+    CU_ASSERT_EQUAL(m->n, 0);
+    type(" ");
+    CU_ASSERT_EQUAL_FATAL(m->n, 1);
+    CU_ASSERT_STRING_EQUAL(m->v[0], app.kernel->name);
+    type(" "); /* the cursor stays on the row */
+    CU_ASSERT_EQUAL_FATAL(m->n, 2);
+    CU_ASSERT_STRING_EQUAL(m->v[0], app.kernel->name);
+    int next = 0;
+    while (marks_add(m, registry_at(r, next)->name))
+        next++;
+    char *find = xasprintf("/%s\r", registry_at(r, next)->name);
+    type(":set S=256\r");
+    type(find);
+    type(" ");
+    CU_ASSERT(shows("26 entries take part; there is no room for more"));
+    CU_ASSERT_EQUAL(m->n, MARKS_MAX);
+    free(find);
+    close_app();
+}
+
+/* Where the figures of two kernels are from: those that were measured, and the rest. */
+static void test_change_origins(void)
+{
+    struct source_change x = {.app = &app};
+    struct str text = {0};
+    open_app(80, 24);
+    session->settings.options.gpu = xstrdup("L4");
+    x.before = (struct source_facts){.time_us = 2, .origin = "live", .backend = "cpu"};
+    x.after = x.before;
+    x.after.time_us = 1;
+    struct canvas *c = canvas_new(78, 20, GLYPHS_ASCII);
+    source_change_table(&x, "naive", "fa2", c, (struct rect){0, 0, 78, 20});
+    canvas_to_text(c, &text);
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(str_text(&text), "\ntime, error: LIVE cpu; the rest: MODEL L4\n"));
+    str_clear(&text);
+    canvas_clear(c);
+    x.after.time_us = REAL_UNKNOWN;
+    source_change_table(&x, "naive", "fa2", c, (struct rect){0, 0, 78, 20});
+    canvas_to_text(c, &text);
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(str_text(&text), "\nr measures time and error; the rest: MODEL L4\n"));
+    str_free(&text);
+    canvas_free(c);
+    close_app();
+}
+
 /* Figures know what they are of: another shape, or other parameters, makes them old. */
 static void test_figures(void)
 {
@@ -735,6 +829,29 @@ static void test_roof_names(void)
     CU_ASSERT(shows("121 TFLOP/s"));
     CU_ASSERT(shows("*********** |") || shows("########### |"));
     CU_ASSERT(hides("100 |                   30.3"));
+    close_app();
+}
+
+/* Pages of rows are half of what is shown, less where it is zoomed further; the first and the last row are the ends. */
+static void test_timeline_pages(void)
+{
+    open_app(100, 30);
+    type(":set gpu=H200\r");
+    type("5+");
+    CU_ASSERT(shows("|SM 0-2 "));
+    press(TK_PGDN);
+    CU_ASSERT(shows("|SM 33-35 ") && hides("|SM 0"));
+    type("+");
+    press(TK_PGDN);
+    CU_ASSERT(shows("|SM 49 ") && hides("|SM 48"));
+    press(TK_PGUP);
+    CU_ASSERT(shows("|SM 33 ") && hides("|SM 32"));
+    for (int i = 0; i < 9; i++)
+        press(TK_PGDN);
+    CU_ASSERT(shows("|SM 131 ") && hides("|SM 130 "));
+    for (int i = 0; i < 9; i++)
+        press(TK_PGUP);
+    CU_ASSERT(shows("|SM 0 "));
     close_app();
 }
 
@@ -906,8 +1023,18 @@ static void test_lesson_keys(void)
     type("H");
     CU_ASSERT(
         offers("Enter go on  x words  L list  : command  ? help  q quit")); /* it was the last */
+    for (const char *digit = "0159"; *digit;
+         digit++) { /* begins the answer, and leads to no screen */
+        char *typed = xasprintf("guess: %c", *digit);
+        type((char[]){*digit, 0});
+        CU_ASSERT(prompt_is_open() && shows(typed));
+        press(TK_ESC);
+        free(typed);
+    }
     type("3\r");
     CU_ASSERT(offers("a answer  x words  L list  : command  ? help  q quit"));
+    type("1"); /* nor does it where a letter is asked for */
+    CU_ASSERT(shows("choose with a to b") && shows("[Lessons]") && !prompt_is_open());
     type("a");
     CU_ASSERT(offers("Enter go on  x words  v figure  L list  : command  ? help  q quit"));
     int x, before, figure, behind = 0;
@@ -1021,6 +1148,10 @@ static const struct tap_test tests[] = {
     {"the key line of a lesson", test_lesson_keys},
     {"a key runs a command", test_command_key},
     {"figures know what they are of", test_figures},
+    {"figures follow the kernels", test_figures_follow},
+    {"marks of Compare", test_marks},
+    {"where facts of a source are from", test_change_origins},
+    {"pages of a timeline", test_timeline_pages},
     {"frames for data have a rate, those for keys have not", test_frames},
     {"the projector", test_projector},
     {"frozen, blank, zoomed: said in the corner", test_states},

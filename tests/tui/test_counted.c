@@ -84,6 +84,17 @@ static void test_roofline(void)
     close_app();
 }
 
+/* Where nothing can be timed, r counts, and what takes part has its figures. */
+static void test_compare(void)
+{
+    begin(100, 30);
+    type("2");
+    type("r");
+    CU_ASSERT(comes("22.3 k 1.13x") && shows("99.8 k warp instr"));
+    CU_ASSERT(shows("PASS") && hides("none of them can be timed"));
+    close_app();
+}
+
 /* Blocks with their phases, in the place of the plan's; one of them in words; the plan again. */
 static void test_phases(void)
 {
@@ -102,6 +113,7 @@ static void test_phases(void)
     type("vvvv");
     CU_ASSERT(shows("letters: phase"));
     type(":set causal=yes S=1k H=8\r");
+    CU_ASSERT(hides("predicted") && hides("SIM  L4")); /* what is known is of another shape */
     CU_ASSERT(comes("B copies (fa2.cu:") &&
               shows("C products, exp2/cvt")); /* however full the screen */
     CU_ASSERT(shows("SIM  L4"));              /* follows the settings */
@@ -153,6 +165,7 @@ static void test_golden(void)
 }
 
 static const struct tap_test tests[] = {
+    {"Compare counts where nothing can be timed", test_compare},
     {"Source: what lines cost of a counter", test_source},
     {"Sweep by a counter", test_sweep},
     {"Roofline: points of counted bytes", test_roofline},

@@ -60,6 +60,25 @@ static void test_whole(void)
     ledger_clear(&l);
 }
 
+/* Each report is found by its own name, with its own title: the first of its headings. */
+static void test_topics(void)
+{
+    struct ledger l;
+    struct topic t;
+    CU_ASSERT_EQUAL_FATAL(ledger_load(&l, NULL), ST_OK);
+    size_t n = 0, first = 0;
+    for (; ledger_topic(n, &t); n++) {
+        CU_ASSERT_STRING_EQUAL(t.name, ledger_report(&l, n));
+        while (first < l.nheadings && strcmp(l.headings[first].report, t.name) != 0)
+            first++; /* reports stand one behind the other */
+        CU_ASSERT_FATAL(first < l.nheadings);
+        CU_ASSERT_STRING_EQUAL(t.summary, l.headings[first].heading);
+        CU_ASSERT_STRING_EQUAL(t.kind, "report");
+    }
+    CU_ASSERT_EQUAL(n, 5);
+    ledger_clear(&l);
+}
+
 /* The test above can fail: a heading without a claim, and a table of two rows with one. */
 static void test_gap(void)
 {
@@ -239,6 +258,7 @@ static const struct tap_test tests[] = {
     {"rows that are wrong are refused, with their id", test_refused},
     {"verdicts follow from command and relation", test_judge},
     {"another device in the place of the report's", test_other_device},
+    {"reports by their names and titles", test_topics},
     {"what can be computed comes out as expected", test_computed},
     {"recorded figures stand in for a GPU", test_recorded},
 };

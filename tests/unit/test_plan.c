@@ -635,6 +635,17 @@ static void test_needs_regs(void)
     }
     CU_ASSERT_EQUAL(n, 6); /* and spill_bytes, of which there is nothing to explain */
     CU_ASSERT(plan_metric_needs_regs("spill_bytes") && !plan_metric_needs_regs("reg"));
+    struct bench b = setup(wmma, "L4"); /* a plan that is refused wants no code compiled */
+    const struct plan_regs known = {.regs = {40}};
+    b.shape.dtype = DTYPE_F16;
+    CU_ASSERT_EQUAL(build(&b, NULL), ST_OK);
+    CU_ASSERT(plan_lacks_regs(&b.plan));
+    CU_ASSERT_EQUAL(build(&b, &known), ST_OK);
+    CU_ASSERT_FALSE(plan_lacks_regs(&b.plan));
+    b.shape.dtype = DTYPE_F32;
+    (void)build(&b, NULL);
+    CU_ASSERT(b.plan.reason && !plan_lacks_regs(&b.plan));
+    teardown(&b);
 }
 
 /* Sentences end with a full stop that is followed by a blank and a capital, or by nothing. */

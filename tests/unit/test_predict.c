@@ -736,6 +736,31 @@ static void errors_are_of_ratios(void)
     CU_ASSERT(isnan(none.median_pct) && isnan(none.order_pct) && isnan(none.apart));
 }
 
+/* A block that was not kept goes the way of one with as many K/V tiles, else of the nearest, whichever side it is on. */
+static void blocks_take_the_nearest_course(void)
+{
+    struct course kept[] = {{.pass = 1, .block = 0},
+                            {.pass = 0, .block = 0},
+                            {.pass = 0, .block = 2},
+                            {.pass = 0, .block = 5}};
+    const struct courses c = {.course = kept, .n = 4};
+    struct sched_block b[7];
+    const struct schedule s = {.blocks = b, .nblocks = 7};
+    static const int64_t steps[7] = {2, 9, 6, 4, 5, 12, 2};
+    for (int i = 0; i < 7; i++)
+        b[i] = (struct sched_block){
+            .pass = i == 6, .index = i == 6 ? 0 : i, .work = {.steps = steps[i]}};
+    CU_ASSERT_EQUAL(courses_find(&c, &s, &b[2]), 2); /* its own */
+    CU_ASSERT_EQUAL(courses_find(&c, &s, &b[6]), 0);
+    CU_ASSERT_EQUAL(courses_find(&c, &s, &b[4]), 2); /* 5 are nearer to 6 than to 2 or 12 */
+    CU_ASSERT_EQUAL(courses_find(&c, &s, &b[3]), 1); /* as near to 2 as to 6: the first */
+    CU_ASSERT_EQUAL(courses_find(&c, &s, &b[1]), 2);
+    b[1].work.steps = 10;
+    CU_ASSERT_EQUAL(courses_find(&c, &s, &b[1]), 3);
+    const struct sched_block other = {.pass = 2};
+    CU_ASSERT_EQUAL(courses_find(&c, &s, &other), -1); /* of a launch of which nothing was kept */
+}
+
 static const struct tap_test tests[] = {
     {"no block, one, a wave, one more, very many", few_and_many_blocks},
     {"resident blocks hide each other's waiting, not their work", resident_blocks_overlap},
@@ -745,6 +770,7 @@ static const struct tap_test tests[] = {
     {"the steps of all blocks add up to the parts, phase by phase", steps_make_the_phases},
     {"a phase that grows is seen there", a_longer_phase_is_seen_there},
     {"courses of a stranger", strange_courses},
+    {"whose course a block takes", blocks_take_the_nearest_course},
     {"what binds is named", what_binds_is_named},
     {"long blocks at the end cost", long_blocks_at_the_end_cost},
     {"what a block does once does not grow with its length", what_is_done_once_does_not_grow},

@@ -295,6 +295,22 @@ static void test_figure(void)
     fig_timeline(c, (struct rect){0, 0, c->w, 2}, &p, &v); /* one line for both SMs */
     expect_text(c, "SM 0-1     |AAAAAAA|eee\n"
                    "slots      ########::::\n\n\n\n\n");
+    canvas_clear(c);
+    const struct timeline_view later = {.begin_us = 2, .end_us = s.span_us};
+    fig_timeline(c, (struct rect){0, 0, c->w, 5}, &p, &later); /* those that run have no edge */
+    expect_text(c, "SM 0       AAAAAA|EEEEE\n"
+                   "           CCCCCC\n"
+                   "SM 1       BBBBBB\n"
+                   "           DDDDDD\n"
+                   "slots      ######::::::\n\n");
+    canvas_clear(c);
+    const struct timeline_view end = {.begin_us = 0, .end_us = 48.0 / 11};
+    fig_timeline(c, (struct rect){0, 0, c->w, 5}, &p, &end); /* and no cell is but an edge */
+    expect_text(c, "SM 0       |AAAAAAAAAAE\n"
+                   "           |CCCCCCCCCC\n"
+                   "SM 1       |BBBBBBBBBB\n"
+                   "           |DDDDDDDDDD\n"
+                   "slots      ###########:\n\n");
     struct str text = {0};
     timeline_legend(&p, MARK_TILE, &text);
     CU_ASSERT_STRING_EQUAL(str_text(&text), "A..E: the 5 query tiles in order");

@@ -2,10 +2,15 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/number.h"
+#include "measure/load.h"
 #include "measure/timing.h"
 #include "tap.h"
 
@@ -296,7 +301,51 @@ static void test_take_back(void)
     timing_free(clean);
 }
 
+/* ns that the threads of this process have waited for a core, by the kernel itself; 0: it does not tell. */
+static double told_to_wait(void)
+{
+    double ran, waited = 0;
+    FILE *f = fopen("/proc/self/schedstat", "r");
+    const int got = f ? fscanf(f, "%lf %lf", &ran, &waited) : 0;
+    if (f)
+        fclose(f);
+    return got == 2 ? waited : 0;
+}
+
+static void burn(double seconds)
+{
+    struct timespec t;
+    do
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    while ((double)t.tv_sec + 1e-9 * (double)t.tv_nsec < seconds);
+}
+
+/* Two processes on one core: what this one had to wait is what it wanted, too. */
+static void test_waits_for_a_core(void)
+{
+    cpu_set_t had, one;
+    int core = 0;
+    CU_ASSERT_EQUAL_FATAL(sched_getaffinity(0, sizeof had, &had), 0);
+    while (!CPU_ISSET(core, &had))
+        core++;
+    CPU_ZERO(&one);
+    CPU_SET(core, &one);
+    (void)sched_setaffinity(0, sizeof one, &one);
+    const double begin = load_wanted_s(false);
+    const pid_t other = fork();
+    burn((other == 0 ? 0 : begin) + 0.02);
+    if (other == 0)
+        _exit(0);
+    waitpid(other, NULL, 0);
+    const double told = told_to_wait() * 1e-9, had_s = load_wanted_s(false);
+    const double wanted = load_wanted_s(true);
+    CU_ASSERT(had_s - begin >= 0.02);
+    CU_ASSERT(wanted - had_s >= told);
+    (void)sched_setaffinity(0, sizeof had, &had);
+}
+
 static const struct tap_test tests[] = {
+    {"waiting for a core is wanting it", test_waits_for_a_core},
     {"a quiet kernel stops by its spread", test_quiet_stops_by_cv},
     {"even noise stops by steadiness", test_even_noise_stops_by_steadiness},
     {"the wall limit ends everything", test_wall_limit},
