@@ -425,6 +425,8 @@ is "doctor speaks of the driver" says "$out" 'NVIDIA driver'
 is "doctor lists the backends" says "$out" '^backend cpu +ok +C kernels'
 is "doctor says of no lock, left of another day, that it is free: there is no GPU" silent "$(printf '%s\n' "$out" | grep '^GPU lock')"
 is "doctor says why a backend is absent" says "$out" '^backend cuda +absent +needs a GPU, and no NVIDIA driver'
+run help wave
+is "help of a word: what is named so before what mentions it" [ "$(printf '%s\n' "$out" | awk '$1 == "term" && $2 == "wave" { named = NR } $1 == "command" && $2 == "tune" { mentions = NR } END { print (named && named < mentions) }')" = 1 ]
 run help cuda
 is "help knows backends" says "$out" '^backend +cuda +CUDA kernels on the GPU'
 run apropos threads

@@ -119,6 +119,7 @@ static void test_options(void)
     expect("compare naive --fa|", 14, "--fail-on=");
     CU_ASSERT(has("doctor --|", "--peak"));
     CU_ASSERT(!has("quit --|", "--json"));
+    CU_ASSERT(has("quit --|", "--help") && has("run naive --h|", "--help"));
 }
 
 static void test_files(void)

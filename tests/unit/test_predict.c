@@ -736,6 +736,39 @@ static void errors_are_of_ratios(void)
     CU_ASSERT(isnan(none.median_pct) && isnan(none.order_pct) && isnan(none.apart));
 }
 
+/* Words of a phase are of what it does in earnest, by shares of its instructions; addresses are what nothing else is. */
+static void phases_have_words(void)
+{
+    static const struct {
+        struct course_phase phase;
+        const char *words;
+    } cases[] = {
+        {{.executed = 0}, "nothing"},
+        {{.executed = 1000}, "addresses"},
+        {{.executed = 1000, .pipe = {[SIM_PIPE_xu] = 6}}, "exp2/cvt"},
+        {{.executed = 1000, .pipe = {[SIM_PIPE_xu] = 4}}, "addresses"},
+        {{.executed = 1000, .shuffles = 6}, "shuffles"},
+        {{.executed = 1000, .shuffles = 4}, "addresses"},
+        {{.executed = 1000, .sectors = 41}, "copies"},
+        {{.executed = 1000, .sectors = 39}, "addresses"},
+        {{.executed = 1000, .copies = 1}, "copies"},
+        {{.executed = 1000, .products = 1}, "products"},
+        {{.executed = 1000, .pipe = {[SIM_PIPE_fma] = 200, [SIM_PIPE_half] = 51}}, "products"},
+        {{.executed = 1000, .pipe = {[SIM_PIPE_fma] = 249}}, "addresses"},
+        {{.executed = 1000,
+          .sectors = 50,
+          .products = 2,
+          .pipe = {[SIM_PIPE_xu] = 9},
+          .shuffles = 9},
+         "copies, products, exp2/cvt, shuffles"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char words[64];
+        course_does(&cases[i].phase, words, sizeof words);
+        CU_ASSERT_STRING_EQUAL(words, cases[i].words);
+    }
+}
+
 /* A block that was not kept goes the way of one with as many K/V tiles, else of the nearest, whichever side it is on. */
 static void blocks_take_the_nearest_course(void)
 {
@@ -770,6 +803,7 @@ static const struct tap_test tests[] = {
     {"the steps of all blocks add up to the parts, phase by phase", steps_make_the_phases},
     {"a phase that grows is seen there", a_longer_phase_is_seen_there},
     {"courses of a stranger", strange_courses},
+    {"words of phases", phases_have_words},
     {"whose course a block takes", blocks_take_the_nearest_course},
     {"what binds is named", what_binds_is_named},
     {"long blocks at the end cost", long_blocks_at_the_end_cost},

@@ -1,11 +1,16 @@
-/* Which rows are judged where not all can be; and the words for where figures come from.
+/* Which rows are judged where not all can be, and that what faults are tried on is attention; and the words for where
+ * figures come from.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure/fault.h"
 #include "measure/origin.h"
 #include "measure/reference.h"
+#include "spec/input.h"
 #include "tap.h"
 
 static struct problem problem_of(const char *shape)
@@ -115,10 +120,51 @@ static void test_origins(void)
     str_free(&all);
 }
 
+/* Furthest from the reference with no fault, in whatever tiles and parts. */
+static double far_without_fault(const char *shape)
+{
+    static const struct fault none[] = {{.bc = 0},
+                                        {.bc = 16},
+                                        {.bc = 7, .splits = 3},
+                                        {.bc = 16, .backward = true},
+                                        {.splits = 2, .backward = true}};
+    const struct problem p = problem_of(shape);
+    struct tensors t;
+    struct reference *r;
+    double far = 0;
+    CU_ASSERT_EQUAL_FATAL(tensors_make(&p, &t, NULL), ST_OK);
+    CU_ASSERT_EQUAL_FATAL(reference_new(&p, &t, NULL, REFERENCE_FLOPS, &r, NULL), ST_OK);
+    CU_ASSERT_EQUAL(r->judged, r->total);
+    struct evaluator e = evaluator_new(&p.shape, &t);
+    for (size_t k = 0; k < sizeof none / sizeof *none; k++)
+        for (int64_t row = 0; row < r->judged; row++) {
+            evaluate(&e, &none[k], row);
+            for (int64_t d = 0; d < p.shape.D; d++)
+                far = fmax(far, fabs(e.o[d] - r->value[row * p.shape.D + d]));
+        }
+    evaluator_free(&e);
+    reference_free(r);
+    tensors_free(&t);
+    return far;
+}
+
+static void test_no_fault(void)
+{
+    static const char *const shapes[] = {"B=2 H=4 Hkv=2 Sq=19 Sk=83 D=32 f16 causal",
+                                         "H=2 Sq=40 Sk=50 D=16 f32 layout=bshd",
+                                         "H=3 Sq=50 Sk=33 D=24 bf16 causal"};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        const double far = far_without_fault(shapes[i]);
+        printf("# %s: at most %.2g off\n", shapes[i], far);
+        CU_ASSERT(far < 1e-9);
+    }
+}
+
 static const struct tap_test tests[] = {
     {"the ends of the first and last head", test_ends},
     {"tile edges and anywhere", test_where},
     {"drawn by the problem", test_drawn},
+    {"what faults are tried on is attention", test_no_fault},
     {"where figures come from", test_origins},
 };
 

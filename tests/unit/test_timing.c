@@ -2,12 +2,12 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
+#include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/number.h"
 #include "measure/load.h"
@@ -301,29 +301,40 @@ static void test_take_back(void)
     timing_free(clean);
 }
 
-/* ns that the threads of this process have waited for a core, by the kernel itself; 0: it does not tell. */
-static double told_to_wait(void)
-{
-    double ran, waited = 0;
-    FILE *f = fopen("/proc/self/schedstat", "r");
-    const int got = f ? fscanf(f, "%lf %lf", &ran, &waited) : 0;
-    if (f)
-        fclose(f);
-    return got == 2 ? waited : 0;
-}
+/* One of two threads that share a core. */
+struct sharer {
+    sem_t told, may_end;
+    double waited_s; /* for the core, as the kernel tells it of this thread alone; 0: it does not */
+};
 
-static void burn(double seconds)
+static void burn_and_tell(struct sharer *x)
 {
+    double ran, ns = 0;
     struct timespec t;
     do
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    while ((double)t.tv_sec + 1e-9 * (double)t.tv_nsec < seconds);
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    while (t.tv_sec == 0 && t.tv_nsec < 20000000);
+    FILE *f = fopen("/proc/thread-self/schedstat", "r");
+    x->waited_s = f && fscanf(f, "%lf %lf", &ran, &ns) == 2 ? ns * 1e-9 : 0;
+    if (f)
+        fclose(f);
 }
 
-/* Two processes on one core: what this one had to wait is what it wanted, too. */
+static void *share(void *ctx)
+{
+    struct sharer *x = ctx;
+    burn_and_tell(x);
+    sem_post(&x->told);
+    sem_wait(&x->may_end); /* of a thread that has ended nobody knows */
+    return NULL;
+}
+
+/* What threads had to wait for a core they wanted, too, each of them. */
 static void test_waits_for_a_core(void)
 {
     cpu_set_t had, one;
+    pthread_t thread;
+    struct sharer here = {.waited_s = 0}, other = {.waited_s = 0};
     int core = 0;
     CU_ASSERT_EQUAL_FATAL(sched_getaffinity(0, sizeof had, &had), 0);
     while (!CPU_ISSET(core, &had))
@@ -331,16 +342,17 @@ static void test_waits_for_a_core(void)
     CPU_ZERO(&one);
     CPU_SET(core, &one);
     (void)sched_setaffinity(0, sizeof one, &one);
+    sem_init(&other.told, 0, 0);
+    sem_init(&other.may_end, 0, 0);
     const double begin = load_wanted_s(false);
-    const pid_t other = fork();
-    burn((other == 0 ? 0 : begin) + 0.02);
-    if (other == 0)
-        _exit(0);
-    waitpid(other, NULL, 0);
-    const double told = told_to_wait() * 1e-9, had_s = load_wanted_s(false);
-    const double wanted = load_wanted_s(true);
-    CU_ASSERT(had_s - begin >= 0.02);
-    CU_ASSERT(wanted - had_s >= told);
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, share, &other), 0);
+    burn_and_tell(&here);
+    sem_wait(&other.told);
+    const double ran = load_wanted_s(false), wanted = load_wanted_s(true);
+    CU_ASSERT(ran - begin >= 0.02);
+    CU_ASSERT(wanted - ran >= here.waited_s + other.waited_s);
+    sem_post(&other.may_end);
+    pthread_join(thread, NULL);
     (void)sched_setaffinity(0, sizeof had, &had);
 }
 

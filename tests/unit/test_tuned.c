@@ -217,6 +217,40 @@ static void test_of_shape(void)
     tunings_free(x);
 }
 
+/* Of single shapes a device has room for 2000: those that came first go, and nobody else's. */
+static void test_room(void)
+{
+    enum { ROOM = 2000, MORE = 3 };
+    struct tunings *x = tunings_new();
+    struct tuned *t = xcalloc(ROOM + MORE, sizeof *t);
+    char *path = NULL;
+    for (int i = 0; i < ROOM + MORE; i++) {
+        char shape[64];
+        snprintf(shape, sizeof shape, "H=8 S=%d D=80", 1000 + i);
+        t[i] = made(shape, "roomy", 10);
+        t[i].scope = xstrdup(tuned_scope_shape);
+        free(t[i].device);
+        t[i].device = xstrdup(i == 0 ? "X3" : "X2");
+    }
+    CU_ASSERT_EQUAL(tunings_keep(x, t, 1, &path, NULL), ST_OK);
+    free(path);
+    CU_ASSERT_EQUAL(tunings_keep(x, t + 1, ROOM, &path, NULL), ST_OK);
+    free(path);
+    CU_ASSERT_EQUAL(own_of(x, "roomy"), 1 + ROOM);
+    CU_ASSERT_EQUAL(tunings_keep(x, t + 1 + ROOM, MORE - 1, &path, NULL), ST_OK);
+    free(path);
+    CU_ASSERT_EQUAL(own_of(x, "roomy"), 1 + ROOM);
+    CU_ASSERT(ask(x, "X3", "H=8 S=1000 D=80", NULL).apart == 0);
+    CU_ASSERT_FALSE(ask(x, "X2", "H=8 S=1001 D=80", NULL).apart == 0);
+    CU_ASSERT_FALSE(ask(x, "X2", "H=8 S=1002 D=80", NULL).apart == 0);
+    CU_ASSERT(ask(x, "X2", "H=8 S=1003 D=80", NULL).apart == 0);
+    CU_ASSERT(ask(x, "X2", "H=8 S=3002 D=80", NULL).apart == 0);
+    for (int i = 0; i < ROOM + MORE; i++)
+        tuned_clear(&t[i]);
+    free(t);
+    tunings_free(x);
+}
+
 /* Names that differ only in what no file name has share a file, and neither takes the other's place in it. */
 static void test_one_file(void)
 {
@@ -357,6 +391,7 @@ static const struct tap_test tests[] = {
     {"sessions that keep something at once", test_at_once},
     {"a lock that is held", test_held},
     {"of one shape", test_of_shape},
+    {"room for single shapes", test_room},
     {"devices that share a file", test_one_file},
     {"devices, without entries", test_devices},
     {"what is shipped", test_shipped},
