@@ -22,6 +22,7 @@ run --help-mdoc
 is "the manual's sections come from the table" says "$out" '^\.Sh COMMANDS'
 run help run
 is "help of a verb shows an example" says "$out" 'run cpu_tiled,naive S=2048'
+is "  and the forms of its rows" says "$out" '^Output: --json, --csv, --md, else text\.$'
 run run --help
 is "--help after a verb is the same" says "$out" 'run cpu_tiled,naive S=2048'
 run help lse-no-such-word

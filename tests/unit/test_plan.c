@@ -465,6 +465,9 @@ static void test_row(void)
     struct plan_row *p = row_data(row);
     plan_row_figures(p, &b.plan);
     plan_row_lists(p, &b.plan);
+    const double peak = b.plan.peak_tflops, roof = b.plan.roof_us, asks = b.plan.requested_bytes;
+    CU_ASSERT(peak > 0 && roof > 0 && asks > 0);
+    CU_ASSERT(p->peak_tflops == peak && p->roof_us == roof && p->requested_bytes == asks);
     teardown(&b);
     struct row *copy = row_copy(row);
     json_t *one = row_json(row);
