@@ -50,6 +50,15 @@ static void draw_ticks(struct canvas *c, const struct axes *a, const struct rang
                      ratio ? number_fmt(b, ticks[i], 3) : number_fmt_us(b, ticks[i]));
 }
 
+/* Behind the interval, or before it where there is more room. */
+static void draw_open(struct canvas *c, const struct axes *a, int from, int to, int y)
+{
+    const int w = str_width(SPREAD_OPEN), end = a->r.x + a->r.w;
+    const int x = to + 2 + w <= end ? to + 2 : from - 1 - w;
+    if (x > a->r.x)
+        canvas_text(c, x, y, w, ROLE_DIM, SPREAD_OPEN);
+}
+
 static void draw_interval(struct canvas *c, const struct axes *a, const struct spread_item *v,
                           int y)
 {
@@ -67,6 +76,8 @@ static void draw_interval(struct canvas *c, const struct axes *a, const struct s
     canvas_put(c, mid, y, role, ascii ? '#' : 0x25cf);
     if (v->bound)
         canvas_text(c, to + 1, y, a->r.x + a->r.w - to - 1, role, v->bound);
+    if (v->open)
+        draw_open(c, a, from, to, y);
 }
 
 void fig_intervals(struct canvas *c, struct rect r, const struct spread_chart *s, int cur)
@@ -122,10 +133,14 @@ static void draw_band(const struct spread_svg *f)
 static void draw_row(const struct spread_svg *f, const struct spread_item *v, double y)
 {
     const bool ratio = is_ratio(f->s);
-    const int i = v->base || v->stale ? 5 : !ratio ? 0 : v->hi < 0.99 ? 2 : v->lo > 1.01 ? 1 : 0;
+    const int i = v->base || v->stale ? 5
+                  : !ratio || v->open ? 0
+                  : v->hi < 0.99      ? 2
+                  : v->lo > 1.01      ? 1
+                                      : 0;
     const char *const lines[] = {"l0", "l1", "l2", "l3", "l4", "l5"};
     spread_svg_whisker(f, v, y, lines[i]);
-    svg_mark(f->out, scale_px(&f->x, v->mid), y, i, v->stale || v->bound);
+    svg_mark(f->out, scale_px(&f->x, v->mid), y, i, v->stale || v->bound || v->open);
 }
 
 static void intervals_svg(struct str *out, const struct chart *c, bool alone)

@@ -21,6 +21,7 @@ static const struct field item_fields[] = {
     CHART_FIELD(spread_item, hi, FIELD_REAL),    CHART_FIELD(spread_item, bound, FIELD_TEXT),
     CHART_FIELD(spread_item, text, FIELD_TEXT),  CHART_FIELD(spread_item, base, FIELD_BOOL),
     CHART_FIELD(spread_item, bad, FIELD_BOOL),   CHART_FIELD(spread_item, stale, FIELD_BOOL),
+    CHART_FIELD(spread_item, open, FIELD_BOOL),
     {0},
 };
 static const struct chart_layout item_layout = {sizeof(struct spread_item), item_fields, NULL};
@@ -71,8 +72,8 @@ struct range spread_range(const struct spread_chart *s)
 void spread_value(const struct spread_item *v, const char *unit, int digits, char *out, size_t size)
 {
     char b[NUMBER_BUF];
-    snprintf(out, size, "%s%s%s%s", v->bound ? v->bound : "", number_fmt(b, v->mid, digits),
-             *unit ? " " : "", unit);
+    snprintf(out, size, "%s%s%s%s%s", v->bound ? v->bound : "", number_fmt(b, v->mid, digits),
+             *unit ? " " : "", unit, v->open ? " " SPREAD_OPEN : "");
 }
 
 /* ---- SVG ---- */
@@ -88,6 +89,15 @@ static double label_width(const struct spread_chart *s)
                  fmax(svg_width(v->name, false), v->note ? svg_width(v->note, false) * 0.92 : 0));
     }
     return fmin(w + 22, 330);
+}
+
+/* What stands behind the longest interval. */
+static double value_width(const struct spread_chart *s)
+{
+    for (int i = 0; i < s->n; i++)
+        if (s->items[i].open)
+            return 96 + svg_width(" " SPREAD_OPEN, false);
+    return 96;
 }
 
 static void draw_axis(const struct spread_svg *f, const double *ticks, int n, const char *title)
@@ -111,7 +121,7 @@ void spread_svg_begin(struct spread_svg *f, const struct chart *c, const struct 
     const double left = label_width(s);
     f->s = s;
     f->left = left;
-    f->right = width - 96;
+    f->right = width - value_width(s);
     f->top = 34;
     f->bottom = f->top + s->n * SPREAD_ROW_H;
     f->x = (struct scale){*r, left, f->right};
@@ -146,7 +156,7 @@ void spread_svg_whisker(const struct spread_svg *f, const struct spread_item *v,
 
 static void hint(const struct spread_svg *f, const struct spread_item *v)
 {
-    char mid[NUMBER_BUF + 8], lo[NUMBER_BUF], hi[NUMBER_BUF];
+    char mid[SPREAD_VALUE], lo[NUMBER_BUF], hi[NUMBER_BUF];
     spread_value(v, "", 4, mid, sizeof mid);
     char *text =
         xasprintf("%s%s%s: %s, from %s to %s", v->name, v->note ? " " : "", v->note ? v->note : "",
@@ -162,7 +172,7 @@ void spread_svg_rows(const struct spread_svg *f,
     for (int i = 0; i < f->s->n; i++) {
         const struct spread_item *v = &f->s->items[i];
         const double y = f->top + (i + 0.5) * SPREAD_ROW_H;
-        char text[NUMBER_BUF + 16];
+        char text[SPREAD_VALUE];
         draw_label(f, v, y);
         if (!spread_has(v)) {
             svg_text(f->out, f->left + 10, y + 4, SVG_START, v->bad ? "b bad" : "d", v->text);
@@ -207,7 +217,7 @@ void spread_gnuplot(struct str *out, const struct chart *c, const struct range *
     for (int i = 0; i < s->n; i++) {
         const struct spread_item *v = &s->items[i];
         const bool known = spread_has(v), spread = known && v->lo > 0 && v->hi >= v->lo;
-        char word[NUMBER_BUF + 8];
+        char word[SPREAD_VALUE];
         spread_value(v, "", 3, word, sizeof word);
         str_addf(out, "%d", i);
         gp_value(out, known ? v->mid : NAN);

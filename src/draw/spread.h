@@ -4,6 +4,7 @@
 #ifndef ATTNSCOPE_DRAW_SPREAD_H
 #define ATTNSCOPE_DRAW_SPREAD_H
 
+#include "base/number.h"
 #include "draw/chart.h"
 #include "draw/scale.h"
 
@@ -15,7 +16,10 @@ bool spread_sound(const void *model);
 bool spread_has(const struct spread_item *v);
 /* From the least to the greatest end of all items. */
 struct range spread_range(const struct spread_chart *s);
-/* "<=12.3 us"; "12.3" where it is a ratio. The unit as `unit` has it. */
+/* Stands beside a ratio that has no winner. */
+#define SPREAD_OPEN "AMBIGUOUS"
+enum { SPREAD_VALUE = NUMBER_BUF + 24 }; /* bytes for the next one's words */
+/* "<=12.3 us"; "12.3" where it is a ratio, "0.93 AMBIGUOUS" of one without a winner. The unit as `unit` has it. */
 void spread_value(const struct spread_item *v, const char *unit, int digits, char *out,
                   size_t size);
 

@@ -64,7 +64,7 @@ static void times_cells(struct canvas *c, struct rect r, const void *model,
     for (int i = 0; i < s->n && i < r.h; i++) {
         const struct spread_item *v = &s->items[i];
         const int y = r.y + i;
-        char text[NUMBER_BUF + 16];
+        char text[SPREAD_VALUE];
         canvas_text(c, r.x, y, 1, ROLE_ACCENT, i == view->y ? ">" : v->base ? "*" : " ");
         canvas_text(c, r.x + 1, y, name - 1, v->stale ? ROLE_DIM : ROLE_NORMAL, v->name);
         if (note && v->note)

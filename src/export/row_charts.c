@@ -113,6 +113,7 @@ static void take_item(struct spread_item *v, const struct sheet *sh, size_t i, b
         v->text = xstrdup(v->bad ? "FAIL" : "no figure");
         return;
     }
+    v->open = ratio && row_is(row, "verdict", "AMBIGUOUS");
     v->lo = row_real(row, f[1]);
     v->hi = row_real(row, f[2]);
     if (!(v->lo > 0 && v->hi >= v->lo))

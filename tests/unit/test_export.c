@@ -344,6 +344,14 @@ static void test_choice(void)
                             "pass"));
     expect_figure(t, "ratios", ">0.800</text>");
     json_decref(t);
+    t = run_table(json_pack("[{s:s, s:f, s:f, s:f, s:s, s:s}]", "kernel", "fa2", "ratio", 0.8,
+                            "ratio_lo", 0.7, "ratio_hi", 0.9, "verdict", "AMBIGUOUS", "check",
+                            "pass"));
+    expect_figure(t, "ratios", ">0.800 AMBIGUOUS</text>"); /* and no winner's colour */
+    svg = draw(t, "ratios");
+    CU_ASSERT_PTR_NULL(strstr(svg, "class=\"l2\""));
+    free(svg);
+    json_decref(t);
     t = run_table(json_pack("[{s:s, s:s, s:i, s:[{s:s, s:i, s:i}]}]", "kernel", "fa2", "gpu", "L4",
                             "smem_bytes", 40960, "smem", "name", "Kbuf", "offset", 0, "bytes",
                             40960));

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "draw/figures.h"
 #include "draw/scale.h"
+#include "draw/spread.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -776,6 +777,27 @@ static void test_intervals(void)
     canvas_free(c);
 }
 
+/* A ratio without a winner says so, behind its interval or before it. */
+static void test_open_ratio(void)
+{
+    for (int right = 0; right < 2; right++) {
+        struct chart *x = spread(&chart_ratios, 2);
+        struct canvas *c = canvas_new(60, 3, GLYPHS_ASCII);
+        struct str s = {0};
+        item(x, 0, "naive", 1, 1, 1);
+        item(x, 1, "fa2", right ? 2.9 : 0.29, right ? 3 : 0.3, right ? 3.1 : 0.31)->open = true;
+        fig_intervals(c, (struct rect){0, 0, 60, 3}, x->model, 1);
+        canvas_to_text(c, &s);
+        const char *word = strstr(str_text(&s), SPREAD_OPEN), *mark = strstr(str_text(&s), "#");
+        CU_ASSERT_PTR_NOT_NULL_FATAL(word);
+        mark = strstr(mark + 1, "#");
+        CU_ASSERT(right ? word < mark : word > mark);
+        str_free(&s);
+        canvas_free(c);
+        chart_free(x);
+    }
+}
+
 /* Bars begin at zero; a bound, a failure and an old figure look like it. */
 static void test_times(void)
 {
@@ -888,6 +910,7 @@ static const struct tap_test tests[] = {
     {"heat map", test_heat},
     {"heat map that scrolls", test_heat_scroll},
     {"intervals", test_intervals},
+    {"a ratio without a winner", test_open_ratio},
     {"bars of times", test_times},
     {"figures stay inside their rectangle", test_sizes},
 };
