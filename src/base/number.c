@@ -86,10 +86,21 @@ size_t number_scan(const char *text, bool percent, double *out)
     return (size_t)(end - text) + strlen(u->name);
 }
 
+/* "33,6", "1,024", "1.024,5": which of the two a comma is depends on the country. */
+static bool has_comma(const char *text)
+{
+    const size_t len = strspn(text, "+-0123456789.,");
+    return isdigit((unsigned char)text[*text == '-' || *text == '+']) && memchr(text, ',', len);
+}
+
 static enum status refuse(struct err *err, const char *text)
 {
     if (*text == 0)
         return err_set(err, ST_USAGE, "a number is missing; write %s", legal);
+    if (has_comma(text))
+        return err_set(err, ST_USAGE,
+                       "\"%.60s\": no commas; 1.5 is one and a half, 1500 a thousand and a half",
+                       text);
     return err_set(err, ST_USAGE, "\"%.60s\" is not a number; write %s", text, legal);
 }
 

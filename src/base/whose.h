@@ -7,7 +7,7 @@
  *              anywhere. This program cannot know who wrote it, so it does not say that you did.
  *
  * A recording is yours wherever it lies, and only then, if the file belongs to you and its header bears your mark
- * (store/mark.h) and names the CPU of this machine. The hash is the first digits of
+ * (store/mark.h) and names the CPU of this machine; of one to which another account has added, only the rows of yours. The hash is the first digits of
  * SHA-256 over the text, and over the code where the text names some: two that read alike are the same thing.
  * It is a label and no lock: what may run is decided by command/ask/consent.h.
  *

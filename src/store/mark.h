@@ -2,7 +2,7 @@
  *
  * With the first recording a secret of 64 digits is drawn, <data>/attnscope/mark. The first line of each has the hash of it and of
  * the time at which the recording begins: who has the secret can tell his own, and two recordings of one person have nothing in
- * common. A processor's name or a file's owner cannot tell: in a room of equal machines all have the one, and a copy has the other.
+ * common. Who goes on in somebody else's file puts his own, with the same time, into each of his lines. A processor's name or a file's owner cannot tell: in a room of equal machines all have the one, and a copy has the other.
  * It is a label and no lock, as all that base/whose.h says.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */

@@ -26,6 +26,8 @@ struct recorder {
     int fd, samples;
     bool headed;  /* the header is in the file */
     bool foreign; /* the file was refused, and is none of ours */
+    bool guest;   /* another account began the recording: each line of ours bears our mark */
+    char *mark;   /* ours of it; NULL: there is none to be had */
     size_t rows;
     char seal[SHA256_HEX + 1]; /* of the last line; "": there is none */
     int failed; /* errno of the line that could not be written, after which nothing is; 0: none */
@@ -85,6 +87,8 @@ static enum status prepare_append(struct recorder *r, struct err *err)
     if (read)
         return read;
     memcpy(r->seal, old->seal, sizeof r->seal);
+    r->mark = mark_of(old->header.time, true);
+    r->guest = !old->header.mark || !r->mark || strcmp(old->header.mark, r->mark) != 0;
     recording_free(old);
     r->headed = true;
     return mend_end(r, err);
@@ -140,6 +144,7 @@ enum status recorder_close(struct recorder *r, struct err *err)
         unlink(r->path); /* nothing came: the name is free for another try */
     close(r->fd);
     free(r->path);
+    free(r->mark);
     free(r);
     return st;
 }
@@ -161,12 +166,20 @@ const char *recorder_path(const struct recorder *r)
 
 /* ---- lines ---- */
 
+static void put_text(json_t *o, const char *name, const char *text)
+{
+    json_t *v = text ? json_string(text) : NULL;
+    json_object_set_new(o, name, v ? v : json_null());
+}
+
 /* One call for the whole line. What a full disk cut off is taken back, so that the file stays whole. */
 static enum status write_line(struct recorder *r, json_t *line, struct err *err)
 {
     enum status st = ST_OK;
     struct str text = {0};
     struct stat before;
+    if (r->guest)
+        put_text(line, "mark", r->mark);
     seal_put(line, r->seal);
     json_text(&text, line);
     json_decref(line);
@@ -187,12 +200,6 @@ static enum status write_line(struct recorder *r, json_t *line, struct err *err)
     }
     str_free(&text);
     return st;
-}
-
-static void put_text(json_t *o, const char *name, const char *text)
-{
-    json_t *v = text ? json_string(text) : NULL;
-    json_object_set_new(o, name, v ? v : json_null());
 }
 
 static void put_now(json_t *o)

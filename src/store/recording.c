@@ -134,6 +134,14 @@ static bool is_sound(const struct run_row *row)
     return true;
 }
 
+/* Was the line added by another account than the one that began the file? */
+static bool is_guest(const struct reader *x, const json_t *line)
+{
+    const json_t *v = json_object_get(line, "mark");
+    const char *mark = json_string_value(v), *first = x->rec->header.mark;
+    return v && (!mark || !first || strcmp(mark, first) != 0);
+}
+
 /* What the row says where it stands in a recording, and not in the session that measured it. */
 static void make_recorded(const struct reader *x, struct kept_row *row, const json_t *line)
 {
@@ -170,6 +178,10 @@ static void keep_row(struct reader *x, struct row *row, const json_t *line)
                                .run = &kept->run,
                                .plan = json_is_object(plan) ? json_incref(plan) : NULL};
     take_samples(r, json_object_get(line, "samples_us"));
+    const char *mark = json_string_value(json_object_get(line, "mark"));
+    r->guest = is_guest(x, line);
+    r->mark = r->guest && mark ? xstrdup(mark) : NULL;
+    rec->guests += r->guest;
 }
 
 static enum status take_row(struct reader *x, const json_t *line, struct err *err)
@@ -270,6 +282,7 @@ static enum status take_table(struct reader *x, const json_t *line, struct err *
     json_t *table = json_object(), *kept = json_array();
     const char *origin_there = is_altered(x) ? ORIGIN_ALTERED : "recorded";
     x->rec->altered += is_altered(x);
+    x->rec->guests += is_guest(x, line);
     keep_text(table, line, "time");
     keep_text(table, line, "command");
     json_object_set_new(table, "columns", cols);
@@ -439,6 +452,9 @@ static void make_note(struct reader *x)
                  x->rec->altered > 1 ? "they were" : "it was");
     if (x->rec->header_altered)
         str_addf(&s, "%swhere and when it was recorded was changed by hand", s.len ? "; " : "");
+    if (x->rec->guests)
+        str_addf(&s, "%s%zu line%s added by another account than the one that began it",
+                 s.len ? "; " : "", x->rec->guests, x->rec->guests > 1 ? "s were" : " was");
     if (x->rec->shuffled)
         str_addf(&s, "%slines were taken out, put in or moved since it was recorded",
                  s.len ? "; " : "");
@@ -492,28 +508,37 @@ enum status recording_parse(const char *name, const char *text, size_t len, stru
     return st;
 }
 
-/* Your file with your mark, measured by a CPU as this machine has it, and nobody had his hands in it. */
+/* Your file, measured by a CPU as this machine has it, and nobody had his hands in it. */
 static bool is_made_here(const struct recording *r, const char *path)
 {
-    char *cpu = host_cpu_name(), *mark = mark_of(r->header.time, false);
+    char *cpu = host_cpu_name();
     const bool whole = !r->header_altered && !r->altered && !r->shuffled;
-    const bool here = whole && r->header.cpu && cpu && strcmp(r->header.cpu, cpu) == 0 &&
-                      r->header.mark && mark && strcmp(r->header.mark, mark) == 0;
+    const bool here = whole && r->header.cpu && cpu && strcmp(r->header.cpu, cpu) == 0;
     free(cpu);
-    free(mark);
     return here && whose_file_is_yours(path);
+}
+
+/* Of what bears `mark`, in a file where yours is `mine`; NULL: nothing in it can be yours. */
+static enum whose_is marked(const char *mark, const char *mine)
+{
+    return mark && mine && !strcmp(mark, mine) ? WHOSE_YOURS : WHOSE_SOMEONES;
 }
 
 void recording_belongs(struct recording *r, const char *path)
 {
-    r->whose.is = !path ? WHOSE_SHIPPED : is_made_here(r, path) ? WHOSE_YOURS : WHOSE_SOMEONES;
+    char *mine = path && is_made_here(r, path) ? mark_of(r->header.time, false) : NULL;
+    r->whose.is = !path ? WHOSE_SHIPPED : r->guests ? WHOSE_SOMEONES : marked(r->header.mark, mine);
     for (size_t i = 0; i < r->nrows; i++) {
-        struct kept_row *kept = row_data((struct row *)r->rows[i].row);
+        const struct recorded_row *row = &r->rows[i];
+        struct kept_row *kept = row_data((struct row *)row->row);
         free(kept->whose);
         free(kept->hash);
-        kept->whose = xstrdup(whose_words[r->whose.is]);
+        kept->whose =
+            xstrdup(whose_words[path ? marked(row->guest ? row->mark : r->header.mark, mine)
+                                     : r->whose.is]);
         kept->hash = xstrdup(r->whose.hash);
     }
+    free(mine);
 }
 
 /* "a/b/h200.rec" is h200. */
@@ -550,6 +575,7 @@ void recording_free(struct recording *r)
         row_drop(r->rows[i].row);
         json_decref(r->rows[i].plan);
         free(r->rows[i].samples);
+        free(r->rows[i].mark);
     }
     free(r->rows);
     record_clear(recording_header_fields, &r->header);

@@ -16,6 +16,8 @@
  *       What a command printed, with its pictures (draw/chart.h), so that a report can show it again.
  *       Tables of older programs have no "charts".
  *
+ * A line that another account has added than the one that began the file has a "mark" of its own (store/mark.h; null: that
+ * account has none), so that nobody's rows become yours by being written behind yours.
  * Each line of today's recordings ends with "after" and "seal", store/seal.h, and their header says "sealed":true.
  *
  * Lines of other types and members that are not known are skipped, so that newer files can be read.
@@ -77,6 +79,8 @@ struct recorded_row {
     json_t *plan;              /* an object, or NULL */
     double *samples;           /* us, positive and finite; NULL: none kept */
     size_t nsamples;
+    bool guest; /* it was added by another account than the one that began the recording */
+    char *mark; /* whose, where it is known: of a guest; else NULL, and the header's counts */
 };
 
 /* Its first line. */
@@ -101,6 +105,7 @@ struct recording {
         note; /* what could not be read or was changed, one sentence; NULL: all is as it was written */
     size_t
         altered; /* rows and tables that were changed by hand: the origin of figures is "altered" */
+    size_t guests; /* rows and tables that another account has added */
     bool sealed; /* lines carry seals (store/seal.h): then one without is altered, too */
     bool shuffled;       /* lines were taken out, put in or moved */
     bool header_altered; /* device, CPU and date of the first line are not as they were written */
@@ -110,7 +115,8 @@ struct recording {
 /* ST_USAGE with a sentence where `text` is no recording. */
 enum status recording_parse(const char *name, const char *text, size_t len, struct recording **out,
                             struct err *err);
-/* Says whose it is, in it and in each of its rows; `path` NULL: inside the program. */
+/* Says whose it is, in it and in each of its rows; `path` NULL: inside the program. The whole is yours where all of it
+ * is; of one that several accounts have written each has his rows. */
 void recording_belongs(struct recording *r, const char *path);
 enum status recording_read(const char *path, struct recording **out, struct err *err);
 void recording_free(struct recording *r);

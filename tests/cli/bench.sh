@@ -56,7 +56,9 @@ with H=1 f32 l2=hot time=0.05
 S=96
 END
 run bench ./mine.suite backend=cpu into=m.rec seconds=0 --no-store
-is "no time, nothing begins" says "$err" '5 comparisons of ./mine.suite were not begun; the same line goes on with them'
+is "no time, nothing begins, and that is why" says "$err" 'the 0 s of seconds= are over: 5 comparisons of ./mine.suite were not begun; the same line goes on with them'
+run bench ./mine.suite backend=cpu only=Longer seconds=60 --no-store
+is "  of time that sufficed nothing is said" [ "$(printf '%s' "$err" | grep -c 'are over')" -eq 0 ]
 run bench ./mine.suite backend=cpu into=m.rec only=S=48 --no-store
 is "a part of it" [ "$rc" -eq 0 ]
 is "  is measured with both caches" [ "$(printf '%s\n' "$out" | grep -Ec '^S=48 D=64 causal +(cold|hot) +(fa2|naive) +[0-9.]+ +cpu_tiled +[0-9.]+ +[0-9.]+ .* 3 of 3$')" -eq 2 ]

@@ -30,7 +30,11 @@ row() { # kernel, shape, us, more members
 } > l4.rec
 
 # ---- looked at
+{ echo "$head"; for s in 1 2 3 4 5 6 7 8 9 10; do row fa2 "B=1 H=1 S=$s D=16 f32" 10; done; } > ten.rec
+run calibrate "$tmp/ten.rec" gpu=L4 --json --dry-run
+is "before many simulations it says how many, for a script waits in silence" says "$err" '10 configurations are simulated first'
 run calibrate "$tmp/l4.rec" gpu=L4 --each --json --dry-run
+is "of a few nothing is said" [ -z "$err" ]
 is "it stands" [ "$rc" -eq 0 ]
 is "a row for each configuration" [ "$(printf '%s' "$out" | grep -o '"kernel":' | wc -l)" -eq 5 ]
 is "of one that was measured twice the median" says "$out" '"kernel":"fa2_keys".*"measured_us":22'

@@ -93,6 +93,18 @@ is "    which the table says below" says "$out" "^not yours: 1 of 1 row \\(someo
 sed 's/"median_us":[0-9.]*/"median_us":0.5/' taught.rec >helped.rec
 run -c "open helped.rec; results"
 is "  and that a row was changed by hand, whatever columns there is room for" says "$out" 'ALTERED, changed by hand +since: 1 of'
+cp mine.rec both.rec
+env HOME="$tmp/teacher" "$ATTNSCOPE" record both.rec --append -- run naive S=20 H=1 f32 n=3 time=0.05 backend=cpu >/dev/null 2>&1
+run -c "open both.rec; results limit=500 --json"
+is "one to which somebody else has added is no longer yours as a whole" says "$err" 'both: 2 lines were added by another account than the one that began it'
+is "  your rows are" says "$(printf '%s\n' "$out" | grep 'S=16')" '"whose":"yours"'
+is "  and his are not" says "$(printf '%s\n' "$out" | grep 'S=20')" '"whose":"someone.s"'
+env HOME="$tmp/teacher" "$ATTNSCOPE" open both.rec >both.txt 2>&1
+is "  nor is the file his" says "$(cat both.txt)" "^both \\| someone's, "
+"$ATTNSCOPE" record both.rec --append -- run naive S=24 H=1 f32 n=3 time=0.05 backend=cpu >/dev/null 2>&1
+run -c "open both.rec; results limit=500 --json"
+is "  what you add behind his is yours" says "$(printf '%s\n' "$out" | grep 'S=24')" '"whose":"yours"'
+is "  and only his bear a mark of their own" [ "$(grep -c '"mark":' both.rec)" -eq 3 ]
 unset ATTNSCOPE_RESULTS
 is "a mark is a secret, and no recording has it" [ "$(stat -c %a "$data/mark") $(grep -c "$(cat "$data/mark")" mine.rec)" = "600 0" ]
 is "  its hash with the time is in the first line" [ "$(sed -n 's/.*"mark":"\([0-9a-f]*\)".*/\1/p' mine.rec | wc -c)" -eq 33 ]

@@ -14,7 +14,7 @@
 #include "measure/origin.h"
 #include "measure/stats.h"
 
-enum { TIMES_MAX = 64, WORDS_MAX = 40 };
+enum { TIMES_MAX = 64, WORDS_MAX = 40, LONG_FROM = 10 /* simulations: somebody waits for them */ };
 
 /* What was measured: one kernel, parameters, shape. */
 struct config {
@@ -251,6 +251,9 @@ static enum status count_all(struct session *s, struct finding *x, const struct 
     choose(x->v, x->n, from->most, wanted);
     for (size_t i = 0; i < x->n; i++)
         wants += wanted[i];
+    if (wants >= LONG_FROM)
+        session_note(s, "%zu configurations are simulated first, a second to some seconds each",
+                     wants);
     enum status st = ST_OK;
     for (size_t i = 0; i < x->n && st == ST_OK; i++) {
         char text[200];

@@ -346,10 +346,15 @@ static enum status read_call(struct cmd_call *c, struct asked *a, struct err *er
     return ST_OK;
 }
 
+/* Comparisons that are missing, and why: what was to be measured in the time given, or what nobody has recorded. */
 static void say_left(const struct bench *b, const char *into)
 {
+    char number[NUMBER_BUF], over[NUMBER_BUF + 32] = "";
+    if (b->measures && !b->total.status && isfinite(b->seconds))
+        snprintf(over, sizeof over,
+                 "the %s s of seconds= are over: ", number_fmt(number, b->seconds, 4));
     if (b->left)
-        session_note(b->s, "%d comparison%s of %s %s%s", b->left, b->left == 1 ? "" : "s",
+        session_note(b->s, "%s%d comparison%s of %s %s%s", over, b->left, b->left == 1 ? "" : "s",
                      b->suite.name,
                      b->measures && b->left == 1 ? "was not begun"
                      : b->measures               ? "were not begun"

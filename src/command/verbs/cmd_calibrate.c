@@ -327,7 +327,9 @@ static enum status exec_calibrate(struct session *s, struct cmd_call *c, struct 
 
 static const struct cmd_key calibrate_keys[] = {
     {"gpu", "whose times; that of settings, else H200, of which recordings are shipped", NULL},
-    {"n", "configurations to simulate, the same number of each kernel; 120 by default, 0: all",
+    {"n",
+     "configurations to simulate, the same number of each kernel, so at least so many; 120 by "
+     "default, 0: all",
      NULL},
     {"--each", "a row for each configuration: measured and predicted", NULL},
     {"--dry-run", "keep nothing", NULL},
@@ -351,12 +353,12 @@ const struct cmd_entry cmd_calibrate = {
         "data folder, from where predictions for that GPU take them. For a GPU of yours: record\n"
         "FILE -- compare all on it, with some shapes, then calibrate FILE on any machine.\n"
         "\n"
-        "Every recorded configuration (kernel, parameters, shape) is simulated here, so it takes "
+        "Every recorded configuration (kernel, parameters, shape) is simulated here, which takes "
         "a\n"
-        "second or so each. The error is printed before and after, and of what was left out: the\n"
-        "model is fitted five times without a fifth of the kernels, or of the shapes, and "
-        "predicts\n"
-        "those. Rows show that error beside their prediction, and no verdict is given within it.\n"
+        "second to some seconds each: minutes for the usual 120. Nothing is printed until then.\n"
+        "The error is printed before and after, and of what was left out: the model is fitted\n"
+        "five times without a fifth of the kernels, or of the shapes, and predicts those. Rows "
+        "show that error beside their prediction, and no verdict is given within it.\n"
         "Errors are of ratios: twice too long and half are both 100 % off.\n"
         "\n"
         "  calibrate gpu=H200\n"
