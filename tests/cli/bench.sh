@@ -80,6 +80,26 @@ is "a driver that is named and not there ends it" [ "$rc$(printf '%s\n' "$out" |
 sed 's/"source_hash":"[0-9a-f]*"/"source_hash":"00"/' m2.rec >old.rec
 run bench ./mine.suite backend=cpu into=old.rec only=Longer --no-store
 is "rows of another source are measured again" [ "$(grep -c '^{"type":"row"' old.rec)" -eq 18 ]
+# what stands before the first section holds in all
+cat >all.suite <<'END'
+with H=1 f32 time=0.05 l2=hot backend=cpu
+goal 0.000001
+ours naive
+peers cpu_tiled
+section One
+S=16
+section Two
+with D=32 H=2
+goal -
+S=16
+section Three
+S=24
+END
+sed -i 's/$/\r/' all.suite # of an editor on Windows
+run bench ./all.suite backend=cpu --no-store --csv
+is "with before the sections holds in all" [ "$(printf '%s\n' "$out" | grep -c 'B=1 H=1 S=\(16\|24\) D=64 f32,hot,naive,')" -eq 2 ]
+is "  a section's own goes before it" says "$out" ',Two,S=16,B=1 H=2 S=16 D=32 f32,hot,naive,'
+is "  and a goal likewise" [ "$(printf '%s\n' "$out" | grep -c '^[^,]*,[A-Z].*,met,')" -eq 2 ]
 # a goal is met, missed or open, never met by figures in doubt
 cat >goals.suite <<'END'
 ours naive

@@ -63,11 +63,38 @@ static const char *behind(const char *line, const char *word)
     return line + n + strspn(line + n, " ");
 }
 
-static void forget_goals(struct suite_line *now)
+/* What holds where the next shape stands. */
+struct reading {
+    struct suite *suite;
+    struct suite_line now;
+    struct suite_line before; /* what stands before the first section: each one begins with it */
+};
+
+/* Shape words, options and goals are the section's; kernels stay as they are. */
+static void take_standing(struct suite_line *to, const struct suite_line *from)
 {
-    now->goals[0] = now->goals[1] = now->rate = now->mean = NAN;
-    free(now->all);
-    now->all = NULL;
+    put(&to->with, from->with ? from->with : "");
+    memcpy(to->goals, from->goals, sizeof to->goals);
+    to->rate = from->rate;
+    to->mean = from->mean;
+    free(to->all);
+    to->all = xstrdup_if(from->all);
+}
+
+static void begin_section(struct reading *r, const char *title)
+{
+    if (!r->now.section)
+        take_standing(&r->before, &r->now);
+    put(&r->now.section, title);
+    take_standing(&r->now, &r->before);
+}
+
+/* Behind what holds in all sections: of two words for one thing the later counts. */
+static void take_with(struct reading *r, const char *text)
+{
+    char *words = r->now.section ? xasprintf("%s %s", r->before.with, text) : xstrdup(text);
+    free(r->now.with);
+    r->now.with = words;
 }
 
 /* "1.5 hot": the ratio in front of blanks; *rest: what is behind them. */
@@ -131,25 +158,25 @@ double suite_goal(const struct suite_line *line, const char *l2)
 }
 
 /* One line of the file, without blanks around it. */
-static enum status take(struct suite *x, struct suite_line *now, const char *line, struct err *err)
+static enum status take(struct reading *r, const char *line, struct err *err)
 {
+    struct suite *x = r->suite;
+    struct suite_line *now = &r->now;
     const char *text;
     if (!*line || *line == '#')
         return ST_OK;
     if ((text = behind(line, "title")))
         put(&x->title, text);
-    else if ((text = behind(line, "section"))) {
-        put(&now->section, text);
-        put(&now->with, "");
-        forget_goals(now);
-    } else if ((text = behind(line, "goal")))
+    else if ((text = behind(line, "section")))
+        begin_section(r, text);
+    else if ((text = behind(line, "goal")))
         return take_goal(now, text, err);
     else if ((text = behind(line, "rate")))
         return take_rate(now, text, err);
     else if ((text = behind(line, "mean")))
         return take_mean(now, text, err);
     else if ((text = behind(line, "with")))
-        put(&now->with, text);
+        take_with(r, text);
     else if ((text = behind(line, "ours")))
         put(&now->ours, text);
     else if ((text = behind(line, "peers")))
@@ -166,17 +193,17 @@ static enum status take(struct suite *x, struct suite_line *now, const char *lin
 enum status suite_parse(const char *name, const char *text, size_t len, struct suite *out,
                         struct err *err)
 {
-    struct suite_line now = {.goals = {NAN, NAN}, .rate = NAN, .mean = NAN};
+    struct reading r = {.suite = out, .now = {.goals = {NAN, NAN}, .rate = NAN, .mean = NAN}};
     enum status st = ST_OK;
     int number = 0;
     *out = (struct suite){.name = xstrdup(name)};
     for (const char *p = text, *end = text + len; p < end && !st; number++) {
         const char *stop = memchr(p, '\n', (size_t)(end - p));
-        char *raw = xstrndup(p, (size_t)((stop ? stop : end) - p)), *line = sanitize_line(raw);
-        char *from = line + strspn(line, " \t"), *back = from + strlen(from);
-        while (back > from && (back[-1] == ' ' || back[-1] == '\t'))
+        char *raw = xstrndup(p, (size_t)((stop ? stop : end) - p)), *back = raw + strlen(raw);
+        while (back > raw && strchr(" \t\r", back[-1])) /* the last of them: lines of Windows */
             *--back = '\0';
-        st = take(out, &now, from, err);
+        char *line = sanitize_line(raw);
+        st = take(&r, line + strspn(line, " \t"), err);
         free(raw);
         free(line);
         p = stop ? stop + 1 : end;
@@ -189,7 +216,8 @@ enum status suite_parse(const char *name, const char *text, size_t len, struct s
         free(clean);
         suite_clear(out);
     }
-    line_clear(&now);
+    line_clear(&r.now);
+    line_clear(&r.before);
     return st;
 }
 
@@ -332,7 +360,7 @@ enum status suite_request(struct session *s, const struct suite_line *line, stru
     if (!st)
         st = request_of(s, names, w.v, flags | REQUEST_FRESH, out, err);
     if (st)
-        err_prefix(err, "\"%s %s\"", line->with, line->shape);
+        err_prefix(err, "\"%s%s%s\"", line->with, *line->with ? " " : "", line->shape);
     free(w.texts[0]);
     free(w.texts[1]);
     free(names);

@@ -543,6 +543,8 @@ const struct cmd_entry cmd_bench = {
         "of the ratios below, \"rate X\" of our GB/s, \"mean X [WORDS]\" of the section's mean or\n"
         "that of all whose names begin so, and a shape on every other line; \"#\" begins a "
         "comment.\n"
+        "What stands before the first section holds in all of them; a section's own goes before "
+        "it.\n"
         "\n"
         "  bench limit\n"
         "  bench limit into=limit.rec seconds=180\n"
