@@ -340,6 +340,12 @@ else
     is "and a row for programs" says "$out" "\"kind\":\"endless\".*\"line\":$line"
 fi
 
+# ---- what the GPU of gpu= would not launch is right here, and that is said
+sim check fa3_wgmma S=64 H=1 D=64 gpu=L4
+is "it is right" [ "$rc" -eq 0 ]
+is "and no L4 runs it" says "$out" '^model, on L4:'
+is "  for this reason" says "$out" '^  fa3_wgmma: no time: fa3_wgmma needs sm == 90; sm is 89'
+
 # ---- limits
 ATTNSCOPE_SIM_SECONDS=0.2 run check naive S=2k H=8 backend=sim blocks=all
 is "time is bounded" [ "$rc" -eq 3 ]

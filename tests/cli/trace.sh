@@ -110,6 +110,39 @@ else
     is "one's own # SKIP no compiler" true
 fi
 
+# at 60 columns
+if command -v python3 >/dev/null; then
+    narrow() { # command: what a terminal of 60 columns gets
+        python3 - "$ATTNSCOPE" "$@" 2>/dev/null <<'END'
+import fcntl, os, pty, struct, sys, termios
+pid, fd = pty.fork()
+if not pid:
+    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 20, 60, 0, 0))
+    os.dup2(os.open("/dev/null", os.O_WRONLY), 2)
+    os.execv(sys.argv[1], sys.argv[1:])
+while True:
+    try:
+        data = os.read(fd, 65536)
+    except OSError:
+        break
+    if not data:
+        break
+    sys.stdout.write(data.decode().replace("\r", ""))
+os.waitpid(pid, 0)
+END
+    }
+    for view in 'pipe Sk=32 STAGES=3' 'sum Sk=32' 'splitkv Sk=32' 'softmax Sk=64 BC=16'; do
+        # shellcheck disable=SC2086  # words
+        out=$(narrow trace $view)
+        is "60 columns: trace $view has its table" says "$out" '^ *[a-z]+ .* (right|so far|weight)$'
+        is "  in lines that it has room for" [ -z "$(printf '%s\n' "$out" | grep -E '^.{61}')" ]
+    done
+    out=$(narrow trace pipe)
+    is "  and what is left tells whether a tile was there" says "$out" 'waits +K of +V of'
+else
+    is "60 columns # SKIP no python3" true
+fi
+
 # in lessons
 printf '# T\n\n## S\n\n```attnscope\nfigure banks D=64 PAD=16\nexpect $last.wavefronts == 8 : no\nhint h\n```\n' >old.md
 run lesson check old.md

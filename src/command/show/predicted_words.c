@@ -122,17 +122,25 @@ static void add_bars(const struct session *s, const struct run_rows *rows, struc
     chart_free(chart);
 }
 
+/* The GPU of the first row that has a time; not `timed`: of the first that has a reason for having none. */
+static const char *gpu_of(const struct run_rows *rows, bool timed)
+{
+    for (size_t i = 0; i < rows->n; i++)
+        if (timed ? rows->v[i].predicted_us > 0 : rows->v[i].predicted_note != NULL)
+            return rows->v[i].predicted_on;
+    return NULL;
+}
+
 void predicted_text(struct session *s, const struct run_rows *rows, struct str *out)
 {
-    const char *gpu = NULL;
-    for (size_t i = 0; i < rows->n && !gpu; i++)
-        if (rows->v[i].predicted_us > 0)
-            gpu = rows->v[i].predicted_on;
-    if (!gpu)
-        return;
-    char *trust = predicted_trust(s, gpu);
-    str_addf(out, "model, on %s (%s):\n", gpu, trust);
-    free(trust);
+    const char *gpu = gpu_of(rows, true), *none = gpu_of(rows, false);
+    if (gpu) {
+        char *trust = predicted_trust(s, gpu);
+        str_addf(out, "model, on %s (%s):\n", gpu, trust);
+        free(trust);
+    } else if (none) {
+        str_addf(out, "model, on %s:\n", none);
+    }
     for (size_t i = 0; i < rows->n; i++)
         add_row(s, rows, &rows->v[i], out);
     add_bars(s, rows, out);

@@ -53,8 +53,8 @@ const struct columns trace_pipe_columns = {
     .list = (const struct column[]){
         {.field = "tile"},
         {.field = "buffer"},
-        {.field = "copy_cycle"},
-        {.field = "there_cycle"},
+        {.field = "copy_cycle", .drop = 2},
+        {.field = "there_cycle", .drop = 1},
         {.field = "begin_cycle"},
         {.field = "end_cycle"},
         {.field = "wait_cycles"},
@@ -62,7 +62,7 @@ const struct columns trace_pipe_columns = {
         {.field = "v_of"},
         {.field = "o_over_l"},
         {.field = "want"},
-        {.field = "origin", .drop = 1},
+        {.field = "origin", .drop = 3},
         {0},
     },
 };

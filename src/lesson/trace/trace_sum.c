@@ -37,9 +37,9 @@ const struct columns trace_sum_columns = {
     .list = (const struct column[]){
         {.field = "order"},
         {.field = "sum"},
-        {.field = "bits"},
+        {.field = "bits", .drop = 2},
         {.field = "max_diff"},
-        {.field = "steps"},
+        {.field = "steps", .drop = 1},
         {.field = "distinct"},
         {0},
     },
