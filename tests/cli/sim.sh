@@ -340,6 +340,11 @@ else
     is "and a row for programs" says "$out" "\"kind\":\"endless\".*\"line\":$line"
 fi
 
+# ---- times of several shapes are each said to be of theirs
+printf 'S=16\nS=32\n' > two.txt
+sim run fa2 H=1 D=64 shapes=two.txt gpu=H200
+is "the model's time of a shape has its shape" says "$out" '^  fa2, B=1 H=1 S=32 D=64 f16: [0-9.]+ us: '
+
 # ---- what the GPU of gpu= would not launch is right here, and that is said
 sim check fa3_wgmma S=64 H=1 D=64 gpu=L4
 is "it is right" [ "$rc" -eq 0 ]

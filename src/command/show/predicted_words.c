@@ -88,10 +88,31 @@ static void add_verdict(const struct run_row *row, struct str *out)
             buf, row->predicted_verdict);
 }
 
+/* Rows of several shapes: of a list, or because what was asked for would take too long for one of the kernels, which then is
+ * simulated on a smaller one. */
+static bool shapes_differ(const struct run_rows *rows)
+{
+    for (size_t i = 1; i < rows->n; i++)
+        if (rows->v[i].shape && rows->v[0].shape && strcmp(rows->v[i].shape, rows->v[0].shape) != 0)
+            return true;
+    return false;
+}
+
+/* "fa2", "fa2, B=1 H=2 S=200 D=64 f16". The caller frees it. */
+static char *name_of(struct session *s, const struct run_rows *rows, const struct run_row *row)
+{
+    char *name = measured_name(s, rows, row);
+    if (!row->shape || !shapes_differ(rows))
+        return name;
+    char *both = xasprintf("%s, %s", name, row->shape);
+    free(name);
+    return both;
+}
+
 static void add_row(struct session *s, const struct run_rows *rows, const struct run_row *row,
                     struct str *out)
 {
-    char *name = measured_name(s, rows, row), buf[NUMBER_BUF];
+    char *name = name_of(s, rows, row), buf[NUMBER_BUF];
     if (row->predicted_us > 0) {
         str_addf(out, "  %s: %s us: ", name, number_fmt(buf, row->predicted_us, 3));
         add_units(row->predicted_parts, row->predicted_us, out);
