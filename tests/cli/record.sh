@@ -82,6 +82,10 @@ is "open brings the rows back" [ "$(printf '%s' "$out" | grep -c '"origin":"reco
 is "with the command" says "$out" '"command":"run naive,cpu_tiled'
 run open a.rec
 is "open says where and when" says "$out" '^a \| yours, sha256 [0-9a-f]{12} \| recorded 20[0-9T:-]+Z \| .* \| 3 rows'
+run open h200 fa2_mma,fa2 S=1k D=64 f16
+is "  and what all listed rows have, for which there is no column" says "$out" '^h200 .* [0-9]+ of [0-9]+ rows \| B=2 H=16 S=1024 D=64 f16 \| L2 cold \| cuda$'
+run open h200 fa2 S=1k
+is "  no shape where there are several" says "$out" '^h200 .* rows \| L2 cold \| cuda$'
 run -c "open a.rec; results naive S=16; show \$last"
 is "results knows opened recordings" says "$out" 'recorded +20|20.* naive '
 is "rows are remembered" says "$out" '^median_us +[0-9]'

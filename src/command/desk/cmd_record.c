@@ -235,11 +235,25 @@ static void add_part(struct str *out, const char *before, const char *text)
     free(clean);
 }
 
-/* "h200 | shipped, sha256 ... | recorded 2026-11-20T... | NVIDIA H200 | driver 580 | CUDA 13.0 | SM 1980 MHz | 3 of 96
- * rows" */
-static void add_heading(struct session *s, struct cmd_call *c, const struct recording *rec,
-                        size_t shown)
+/* What all listed rows have, for which the table has no column: a time says nothing without them. */
+static void add_shared(struct str *out, const struct rowset *rows)
 {
+    static const char *const shared[][2] = {{"shape", ""}, {"l2", "L2 "}, {"backend", ""}};
+    for (size_t f = 0; rows->n && f < sizeof shared / sizeof *shared; f++) {
+        bool agree = true;
+        for (size_t i = 1; i < rows->n; i++)
+            agree = agree && row_agrees(rows->rows[0], rows->rows[i], shared[f][0]);
+        if (agree)
+            add_part(out, shared[f][1], row_text(rows->rows[0], shared[f][0]));
+    }
+}
+
+/* "h200 | shipped, sha256 ... | recorded 2026-11-20T... | NVIDIA H200 | driver 580 | CUDA 13.0 | SM 1980 MHz | 3 of 96
+ * rows | B=1 H=8 S=1024 D=64 f16 | L2 cold | cuda"; `listed`: a table of the rows follows. */
+static void add_heading(struct session *s, struct cmd_call *c, const struct recording *rec,
+                        const struct rowset *rows, bool listed)
+{
+    const size_t shown = rows->n;
     const struct recording_header *h = &rec->header;
     const size_t from = c->out->len;
     char buf[NUMBER_BUF];
@@ -252,9 +266,12 @@ static void add_heading(struct session *s, struct cmd_call *c, const struct reco
     if (!isnan(h->sm_clock_mhz))
         str_addf(c->out, " | clock %s MHz", number_fmt(buf, h->sm_clock_mhz, 4));
     if (shown < rec->nrows)
-        str_addf(c->out, " | %zu of %zu rows\n", shown, rec->nrows);
+        str_addf(c->out, " | %zu of %zu rows", shown, rec->nrows);
     else
-        str_addf(c->out, " | %zu row%s\n", rec->nrows, rec->nrows == 1 ? "" : "s");
+        str_addf(c->out, " | %zu row%s", rec->nrows, rec->nrows == 1 ? "" : "s");
+    if (listed)
+        add_shared(c->out, rows);
+    str_addc(c->out, '\n');
     lines_wrap(c->out, from, call_width(s, c));
 }
 
@@ -279,7 +296,7 @@ static void show_opened(struct session *s, struct cmd_call *c, const struct reco
 {
     const bool text = call_format(c) == FORMAT_TEXT, all = c->nwords < 2 && !c->npairs;
     if (text)
-        add_heading(s, c, rec, rows->n);
+        add_heading(s, c, rec, rows, !all);
     if (text && all) {
         add_brought(s, c, rec);
         bench_of_recording(s, c, rec);
