@@ -136,6 +136,45 @@ static void test_order_chain(void)
     values_clear(&v);
 }
 
+/* A number with the unit that the question names is that number; with another, what numbers are everywhere. */
+static void test_units(void)
+{
+    static const struct {
+        const char *question, *typed;
+        double answer; /* NaN: refused */
+    } cases[] = {
+        {"What percentage of the SMs works?", "25%", 25},
+        {"What percentage of the SMs works?", "25 %", 25},
+        {"What per cent of it?", "25%", 25},
+        {"How many percent more?", "-2.5 percent", -2.5},
+        {"Which share of the SMs works?", "25%", 0.25},
+        {"How many KiB go over the links?", "192KiB", 192},
+        {"How many KiB go over the links?", "192 kib", 192},
+        {"How many bytes go over the links?", "192KiB", 196608},
+        {"How many us does a step take?", "56us", 56},
+        {"How long is it?", "56us", 56e-6},
+        {"B=2 H=8 S=1000: how many blocks?", "256 blocks", 256},
+        {"B=2 H=8 S=1000: how many blocks?", "256 block", NAN},
+        {"How many keys?", "4k", 4096},
+        {"How many keys, k in all?", "4k", 4096},
+        {"How many keys?", "33,6", NAN},
+        {"How many keys?", "many keys", NAN},
+        {"How many keys?", "- keys", NAN},
+        {NULL, "3%", 0.03},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = cases[i].question ? xstrdup(cases[i].question) : NULL;
+        const struct item q = {.kind = ITEM_PREDICT, .text = text};
+        double answer = NAN;
+        const bool ok = question_read(&q, NULL, cases[i].typed, &answer, NULL) == ST_OK;
+        if (ok != !isnan(cases[i].answer) || (ok && answer != cases[i].answer))
+            printf("# %s \"%s\" gives %g\n", cases[i].question, cases[i].typed, answer);
+        CU_ASSERT_EQUAL(ok, !isnan(cases[i].answer));
+        CU_ASSERT(!ok || answer == cases[i].answer);
+        free(text);
+    }
+}
+
 /* One of several: by letter, letter with a bracket, number, word, or the beginning of one word alone. */
 static void test_choice_answers(void)
 {
@@ -654,6 +693,7 @@ static const struct tap_test tests[] = {
     {"orderings as they are typed", test_order_answers},
     {"an order of three alike", test_order_chain},
     {"one of several, as it is typed", test_choice_answers},
+    {"a number with the question's unit", test_units},
     {"a line of a source", test_where},
     {"a text that the source has lost", test_where_lost},
     {"errors in questions", test_question_errors},

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/mem.h"
 #include "base/number.h"
@@ -199,13 +200,40 @@ static void show_order(const struct item *question, const double *value, double 
 
 /* ---- typed ---- */
 
-static enum status read_number(const char *typed, double *answer, struct err *err)
+static bool is_word_of(const char *text, const char *word)
 {
+    const size_t n = strlen(word);
+    for (const char *p = text; *p; p++)
+        if (!strncasecmp(p, word, n) && (p == text || !isalnum((unsigned char)p[-1])) &&
+            !isalnum((unsigned char)p[n]))
+            return true;
+    return false;
+}
+
+/* "KiB" of "How many KiB are compulsory?", "blocks" of "how many blocks?", % where percent are asked for. */
+static bool asks_in(const char *question, const char *unit)
+{
+    if (!strcmp(unit, "%"))
+        return is_word_of(question, "percent") || is_word_of(question, "percentage") ||
+               is_word_of(question, "per cent");
+    return strlen(unit) > 1 && is_word_of(question, unit);
+}
+
+/* Who repeats the unit that the question names means its number: "25%" of a percentage is 25, not 0.25. */
+static enum status read_number(const struct item *q, const char *typed, double *answer,
+                               struct err *err)
+{
+    const size_t digits = strspn(typed, "+-.0123456789");
+    const char *unit = typed + digits + strspn(typed + digits, " ");
     if (!*typed)
         return err_set(err, ST_USAGE, "type a number, or hint, or skip");
     if (!typed[strcspn(typed, "0123456789")]) /* no try at a number: a question */
         return err_set(err, ST_USAGE, "type a number, or hint, again, back, skip, quit");
-    return number_parse(typed, answer, err) == ST_OK ? ST_OK : ST_USAGE;
+    char *number = digits && *unit && q->text && asks_in(q->text, unit) ? xstrndup(typed, digits)
+                                                                        : xstrdup(typed);
+    const enum status st = number_parse(number, answer, err);
+    free(number);
+    return st == ST_OK ? ST_OK : ST_USAGE;
 }
 
 /* "b" and "b)" are "b". */
@@ -254,7 +282,7 @@ enum status question_read(const struct item *q, const struct source_lines *lines
     case ITEM_WHERE:
         return read_line(lines, typed, answer, err);
     default:
-        return read_number(typed, answer, err);
+        return read_number(q, typed, answer, err);
     }
 }
 

@@ -17,7 +17,7 @@
 enum { ORDER_ITEMS_MAX = 2 * ORDER_MAX }; /* digits of an order */
 
 /* Reads what was typed. `lines`: of where, as they are shown; else NULL. ST_USAGE says what may be
- * typed. Options and items are known by their word, its beginning if that is unique, or their number;
+ * typed. A number may have the unit that the question names behind it. Options and items are known by their word, its beginning if that is unique, or their number;
  * items by a letter, too, and letters alone may stand without blanks, "bca". */
 enum status question_read(const struct item *q, const struct source_lines *lines, const char *typed,
                           double *answer, struct err *err);
