@@ -52,27 +52,12 @@ static bool is_twice(const struct sheet *sh, const struct row *row)
     return false;
 }
 
-/* Is it a word of every row's shape? */
-static bool all_have(const struct sheet *sh, const char *word, size_t len)
-{
-    bool all = true;
-    for (size_t i = 0; i < sh->rows.n && all; i++) {
-        const char *at = row_text(sheet_row(sh, i), "shape");
-        for (all = false; at && *at && !all; at += strspn(at, " ")) {
-            const size_t n = strcspn(at, " ");
-            all = n == len && !memcmp(at, word, len);
-            at += n;
-        }
-    }
-    return all;
-}
-
 /* "S=256": of a row's shape what not all rows have. */
 static void add_shape_note(const struct sheet *sh, const char *shape, struct str *out)
 {
     for (size_t len; *shape; shape += len, shape += strspn(shape, " ")) {
         len = strcspn(shape, " ");
-        if (!all_have(sh, shape, len))
+        if (!sheet_all_have(sh, shape, len))
             str_addf(out, "%s%.*s", out->len ? " " : "", (int)len, shape);
     }
 }

@@ -235,6 +235,37 @@ bool row_failed(const struct row *row)
     return row_is(row, "check", "fail");
 }
 
+bool sheet_all_have(const struct sheet *sh, const char *word, size_t len)
+{
+    bool all = true;
+    for (size_t i = 0; i < sh->rows.n && all; i++) {
+        const char *at = row_text(sheet_row(sh, i), "shape");
+        for (all = false; at && *at && !all; at += strspn(at, " ")) {
+            const size_t n = strcspn(at, " ");
+            all = n == len && !memcmp(at, word, len);
+            at += n;
+        }
+    }
+    return all;
+}
+
+/* "B=2 H=16 f16": the words that the shapes of all rows have. NULL: there are none. The caller frees it. */
+static char *shared_shape(const struct sheet *sh)
+{
+    enum { WORDS = 40 }; /* a stranger's file may have any number */
+    struct str s = {0};
+    const char *p = sh->rows.n ? row_text(sheet_row(sh, 0), "shape") : NULL;
+    int n = 0;
+    for (size_t len; p && *p && n < WORDS; p += len, p += strspn(p, " "), n++) {
+        len = strcspn(p, " ");
+        if (sheet_all_have(sh, p, len))
+            str_addf(&s, "%s%.*s", s.len ? " " : "", (int)len, p);
+    }
+    char *clean = s.len ? sanitize_line(str_text(&s)) : NULL;
+    str_free(&s);
+    return clean;
+}
+
 typedef void add_name_fn(struct caption *c, const char *name);
 static void add_names(const struct sheet *sh, const char *field, add_name_fn *add,
                       struct caption *c)
@@ -266,7 +297,7 @@ void sheet_caption(const struct sheet *sh, struct caption *c)
         const char *origin = row_origin(sheet_row(sh, i));
         caption_origin(c, strcmp(origin, "-") != 0 ? origin : NULL);
     }
-    c->shape = clean_copy(sheet_common(sh, "shape"));
+    c->shape = shared_shape(sh);
     add_names(sh, "kernel", caption_kernel, c);
     add_devices(sh, c);
     if (!c->device)

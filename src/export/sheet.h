@@ -39,6 +39,8 @@ const struct row *sheet_row(const struct sheet *sh, size_t i);
 bool sheet_is_old(const struct sheet *sh, size_t i);
 /* The text that a field has in all rows, borrowed; NULL: there is none. */
 const char *sheet_common(const struct sheet *sh, const char *field);
+/* Is it a word of every row's shape? */
+bool sheet_all_have(const struct sheet *sh, const char *word, size_t len);
 /* Has any row a number above zero there? */
 bool sheet_any_above_zero(const struct sheet *sh, const char *field);
 /* "STALE: fa2, measured before the settings changed" where rows are; NULL. The caller frees it. */

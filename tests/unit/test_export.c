@@ -338,6 +338,7 @@ static void test_choice(void)
                             run_row("fa2", "B=1 S=128 f16", 2),
                             run_row("fa2", "B=1 S=256 f16", 9)));
     expect_figure(t, "lines", ">256</text>"); /* shapes that differ in one number are an axis */
+    expect_figure(t, "lines", "B=1 f16");     /* and what all have stands above */
     json_decref(t);
     t = run_table(json_pack("[{s:s, s:f, s:f, s:f, s:s, s:s}]", "kernel", "fa2", "ratio", 0.8,
                             "ratio_lo", 0.7, "ratio_hi", 0.9, "verdict", "FASTER", "check",
