@@ -68,7 +68,7 @@ struct spread_item {
     char *bound;          /* "<=" or ">=", NULL */
     char *text;           /* stands there when there is no mid */
     int base, bad, stale; /* the baseline; failed its check; of other settings than are shown */
-    int open;             /* a ratio whose verdict is AMBIGUOUS: it has no winner, wherever its interval lies */
+    int open; /* a ratio whose verdict is AMBIGUOUS: it has no winner, wherever its interval lies */
 };
 struct spread_chart {
     char *title; /* of the axis: "median time with quartiles" */

@@ -105,8 +105,8 @@ struct recording {
         note; /* what could not be read or was changed, one sentence; NULL: all is as it was written */
     size_t
         altered; /* rows and tables that were changed by hand: the origin of figures is "altered" */
-    size_t guests; /* rows and tables that another account has added */
-    bool sealed; /* lines carry seals (store/seal.h): then one without is altered, too */
+    size_t guests;       /* rows and tables that another account has added */
+    bool sealed;         /* lines carry seals (store/seal.h): then one without is altered, too */
     bool shuffled;       /* lines were taken out, put in or moved */
     bool header_altered; /* device, CPU and date of the first line are not as they were written */
     char seal[SHA256_HEX + 1]; /* of the last line, "": it has none */

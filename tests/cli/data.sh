@@ -95,7 +95,9 @@ captioned() { # COMMAND FIGURE WORD...
     figure=$2
     shift 2
     for form in svg gp html; do
-        line=$(grep -E 'attnscope 0' p.$form | grep -E "$1" | grep -E '^set (multiplot .*)?title|class="d s"')
+        # A long caption has the version in a line of its own.
+        line=$(awk '/attnscope 0/ { print (/>attnscope 0/ ? before " " : "") $0 } { before = $0 }' p.$form |
+            grep -E "$1" | grep -E '^set (multiplot .*)?title|class="d s"')
         for word in "$@" 'attnscope 0'; do
             says "$line" "$word" || missing="$missing $figure.$form:$word"
         done
@@ -104,7 +106,7 @@ captioned() { # COMMAND FIGURE WORD...
 }
 small="S=16 H=1 D=16 f32 $quick"
 captioned "run fa2,naive $small" times 'fa2,naive' 'B=1 H=1 S=16 D=16 f32' 'live, .*1 thread'
-captioned "compare $ATTNSCOPE_SRCDIR/tests/data/v1.rec $ATTNSCOPE_SRCDIR/tests/data/v1.rec" ratios 'fa2,cpu_tiled,naive' 'recorded, .*1 thread'
+captioned "compare $ATTNSCOPE_SRCDIR/tests/data/v1.rec $ATTNSCOPE_SRCDIR/tests/data/v1.rec" ratios 'fa2,cpu_tiled,naive' 'B=1 D=16 f32' 'recorded, .*1 thread'
 captioned "sweep naive,fa2 S=8,16,32 H=1 D=16 f32 $quick" lines 'naive,fa2' 'B=1 H=1 D=16 f32' 'live, .*1 thread'
 captioned 'sweep fa2 BR=32,64 BC=32,64 metric=waves gpu=L4' heat 'fa2' 'B=1 H=8 S=1024 D=64 f16' 'model, L4'
 captioned 'plan fa2 gpu=H200' smem 'fa2' 'B=1 H=8 S=1024 D=64 f16' 'model, H200'
