@@ -23,12 +23,18 @@
  *     With f16 a second conversion costs more than that gains.
  *   - D = 64 and 128 have code of their own, without ends of loops: 1.2 times as fast.
  *   - Where O's columns come by in more than one pass (IN_ORDER), or more than one block of rows, the processor does not
- *     see it: K and V are asked for ahead.
+ *     see it: K and V are asked for ahead. Else only the first lines of what comes next are, and tiles are short, so that
+ *     going from K to V and back finds it still ahead.
+ *   - The softmax's m is no maximum but at most SLACK below one: it follows a score only beyond that, so that weights are
+ *     up to 2^SLACK. Maxima rise in two tiles of three, of 8 with 4 rows, as chance has it; a wrong guess of that stops
+ *     fetching, too. Sums of floats are as exact as with the maximum. Pairs of bf16 have no slack: there the largest
+ *     weight, 1, is one that rounding keeps (with it 1.2 times the error, 2.6 times on large scores).
  *
  * Measured on a core of an AMD EPYC (Zen 4, AVX-512), D=128, inputs in huge pages, in turn with reading alone, which has 30
- * to 33 GB/s: 4 rows f32 75 %, pairs of bf16 66 %, f16 58 % of that (58, 56 and 51 before). Out of L2 47, 33 and 21 GB/s
- * (34, 28 and 19). f16 is bound by its multiply-adds. In pages of 4 KB page walks bind: reading has 16 GB/s, and so
- * has decoding.
+ * to 33 GB/s: 4 rows f32 88 %, pairs of bf16 72 %, f16 62 % of that, where it was 75, 68 and 57 with neither slack, short
+ * tiles, first lines nor, for bf16, a zip within parts of 128 bits; one row 78, 89 and 100 %. f16 is bound by its
+ * multiply-adds, 29.5 GB/s at best. Out of L2, before all of these, the softmax was 9 % of f16's time, 14 % of bf16's.
+ * In pages of 4 KB page walks bind: reading has 16 GB/s, and so has decoding.
  *
  * Include simd_vec.h first.
  *
@@ -40,6 +46,9 @@ enum {
     SPAN = 4,                    /* vectors of a key without a branch between them */
     CHAINS = 4,                  /* sums at most that make one, so that each rounds less */
     CHUNK = 16,                  /* keys whose V meets a part of the rows, then the others */
+    SLACK = 4,                   /* a score that is at most so much over m leaves it as it is */
+    STRETCH = 8192,              /* bytes of K, then of V, where both are read in order */
+    START = 512,                 /* of them, asked for before the processor would */
     IN_ORDER = 2 * PANEL * LANES /* columns of O in one pass: V is read in the order of memory */
 };
 
@@ -106,6 +115,7 @@ struct decode_tile {
     int64_t ks, vs;     /* from key to key, in elements */
     int64_t n;          /* keys */
     struct ahead *next; /* what to ask for meanwhile; NULL: nothing */
+    bool in_order;      /* the processor fetches ahead by itself */
 };
 
 /* Key j, or the last one. */
@@ -114,9 +124,12 @@ INLINE const char *tile_key(enum dtype t, const struct decode_tile *tile, int64_
     return velement(t, tile->k, decode_least(j, tile->n - 1) * tile->ks);
 }
 
-/* s[key][row] for all keys, rounded up to whole vectors: the rest repeats the last key. */
-INLINE void decode_scores(enum dtype t, int rows, const struct row_block *x,
-                          const struct decode_tile *tile, int64_t D, float *s)
+/* The dot products of a key with each row: of floats here, of pairs in simd_decode_pairs.h. */
+typedef void dots_fn(vf *out, enum dtype t, int rows, const float *q, const char *key, int64_t D);
+
+/* s[key][row], times scale, for all keys, rounded up to whole vectors: the rest repeats the last key. */
+INLINE void decode_scores(dots_fn dots, enum dtype t, int rows, const struct row_block *x,
+                          const struct decode_tile *tile, int64_t D, float scale, float *s)
 {
     for (int64_t j = 0; j < tile->n; j += LANES / rows, s += LANES) {
         vf quad[LANES / 4];
@@ -125,12 +138,12 @@ INLINE void decode_scores(enum dtype t, int rows, const struct row_block *x,
             vf dot[4];
             UNROLL
             for (int k = 0; k < 4 / rows; k++)
-                dots_key(dot + k * rows, t, rows, x->q, tile_key(t, tile, j + g * 4 / rows + k), D);
+                dots(dot + k * rows, t, rows, x->q, tile_key(t, tile, j + g * 4 / rows + k), D);
             quad[g] = vquad(dot[0], dot[1], dot[2], dot[3]);
         }
         if (tile->next)
             ask_for(tile->next, LANES / rows);
-        vstore(s, vjoin(quad));
+        vstore(s, vjoin(quad) * scale);
     }
 }
 
@@ -242,9 +255,9 @@ static void decode_hide(const struct decode_job *j, const struct row_block *x, i
     }
 }
 
-/* s = 2^(s - m); m, l and o follow. `first` is the tile's first key. */
-INLINE void decode_softmax(int rows, const struct decode_job *j, struct row_block *x, int64_t first,
-                           int64_t n, float *s)
+/* s = 2^(s - m); m, l and o follow where a score is over m by more than `slack`. `first` is the tile's first key. */
+INLINE void decode_softmax(int rows, float slack, const struct decode_job *j, struct row_block *x,
+                           int64_t first, int64_t n, float *s)
 {
     const int64_t keys = LANES / rows, all = (n + keys - 1) / keys * keys, floats = all * rows;
     const bool edge = n < all || (j->end_step && first + n > j->first_end);
@@ -253,7 +266,7 @@ INLINE void decode_softmax(int rows, const struct decode_job *j, struct row_bloc
     vf top = vload(x->m);
     for (int64_t i = 0; i < floats; i += LANES)
         top = vmax(top, vload(s + i));
-    if (!vall(top <= vload(x->m)))
+    if (!vall(top <= vload(x->m) + slack))
         decode_raise(x, rows_max(top, rows), decode_pitch(j->D));
     const vf m = vload(x->m);
     vf l = vload(x->l), hidden = l;
@@ -273,18 +286,26 @@ INLINE void decode_softmax(int rows, const struct decode_job *j, struct row_bloc
 
 /* ---- a piece ---- */
 
-/* One tile meets one row block. */
+/* One tile meets one row block. Ahead are V of the tile and K of the next one; NULL: not to be asked for. */
 typedef void meet_fn(const struct decode_job *j, struct row_block *x, struct decode_tile *tile,
                      int64_t first, struct ahead ahead[2], float *s);
+
+/* x is what is read next: asked for meanwhile; or where it begins, if the rest comes by itself. */
+INLINE void look_ahead(struct decode_tile *tile, struct ahead *x)
+{
+    tile->next = tile->in_order ? NULL : x;
+    if (x && tile->in_order)
+        ask_now(x, START);
+}
 
 INLINE void meet_columns(enum dtype t, int rows, int64_t D, const struct decode_job *j,
                          struct row_block *x, struct decode_tile *tile, int64_t first,
                          struct ahead ahead[2], float *s)
 {
-    tile->next = ahead ? &ahead[0] : NULL;
-    decode_scores(t, rows, x, tile, D, s);
-    decode_softmax(rows, j, x, first, tile->n, s);
-    tile->next = ahead ? &ahead[1] : NULL;
+    look_ahead(tile, ahead);
+    decode_scores(dots_key, t, rows, x, tile, D, 1, s);
+    decode_softmax(rows, SLACK, j, x, first, tile->n, s);
+    look_ahead(tile, ahead ? ahead + 1 : NULL);
     decode_output(t, rows, s, tile, D, x->o);
 }
 
@@ -396,7 +417,8 @@ static void decode_leave(const struct decode_job *j, const struct row_block *x)
 /* What a type does in its own way: rows of Q into the scratch memory; tiles, by how many rows they meet. */
 struct decode_way {
     void (*load)(const struct decode_job *j, struct row_block *x);
-    meet_fn *meet[3]; /* 1, 2, 4 rows */
+    meet_fn *meet[3];                                               /* 1, 2, 4 rows */
+    void (*order)(const struct decode_job *j, struct row_block *x); /* of columns of O; or NULL */
 };
 
 static const struct decode_way decode_ways[DTYPE_COUNT] = {
@@ -405,33 +427,43 @@ static const struct decode_way decode_ways[DTYPE_COUNT] = {
     [DTYPE_F32] = {load_float_rows, {meet_f32_1, meet_f32_2, meet_f32_4}},
 };
 
+/* Keys of a tile that is read in order: the sooner V goes on after K, and K after V, the further ahead the processor is. */
+static int64_t stretch_keys(const struct decode_job *j)
+{
+    return block_rows(j->rows) == 4 ? CHUNK : STRETCH / (j->D * vbytes(j->dtype));
+}
+
 /* Key tiles outside, row blocks inside: K and V come from memory once. */
 static void decode_by(const struct decode_job *j, const struct decode_way *way)
 {
     const bool in_order = j->D <= IN_ORDER && decode_blocks(j) == 1;
+    const int64_t BC = in_order ? decode_least(j->BC, stretch_keys(j)) : j->BC;
     struct decode_buffers b;
     for (int64_t i = 0; i < decode_blocks(j); i++) {
         (void)decode_split(j, i, &b);
         decode_start(j, &b.x);
         way->load(j, &b.x);
     }
-    for (int64_t first = j->first; first < j->end; first += j->BC) {
+    for (int64_t first = j->first; first < j->end; first += BC) {
         struct decode_tile t = {.k = velement(j->dtype, j->k, first * j->k_stride),
                                 .v = velement(j->dtype, j->v, first * j->v_stride),
                                 .ks = j->k_stride,
                                 .vs = j->v_stride,
-                                .n = decode_least(j->BC, j->end - first)};
+                                .n = decode_least(BC, j->end - first),
+                                .in_order = in_order};
         const int64_t next = first + t.n;
-        struct ahead ahead[2] = {rows_ahead(j->dtype, j->v, j->v_stride, first, t.n, j->D),
-                                 rows_ahead(j->dtype, j->k, j->k_stride, next,
-                                            decode_least(j->BC, j->end - next), j->D)};
+        struct ahead ahead[2] = {
+            rows_ahead(j->dtype, j->v, j->v_stride, first, t.n, j->D),
+            rows_ahead(j->dtype, j->k, j->k_stride, next, decode_least(BC, j->end - next), j->D)};
         for (int64_t i = 0; i < decode_blocks(j); i++) {
             (void)decode_split(j, i, &b);
-            way->meet[b.x.rows / 2](j, &b.x, &t, first, i || in_order ? NULL : ahead, b.s);
+            way->meet[b.x.rows / 2](j, &b.x, &t, first, i ? NULL : ahead, b.s);
         }
     }
     for (int64_t i = 0; i < decode_blocks(j); i++) {
         (void)decode_split(j, i, &b);
+        if (way->order)
+            way->order(j, &b.x);
         decode_leave(j, &b.x);
     }
 }

@@ -305,6 +305,16 @@ INLINE void ask_for(struct ahead *x, int64_t rows)
             __builtin_prefetch(x->row + at, 0, 2);
 }
 
+/* The first rows, `bytes` of them at most, into L1. They stay ahead. */
+INLINE void ask_now(const struct ahead *x, int64_t bytes)
+{
+    enum { LINE_BYTES = 64 };
+    const char *row = x->row;
+    for (int64_t r = 0; r < x->rows && (r + 1) * x->bytes <= bytes; r++, row += x->stride)
+        for (int64_t at = 0; at < x->bytes; at += LINE_BYTES)
+            __builtin_prefetch(row + at, 0, 3);
+}
+
 /* The lanes of a and b in turn: a0 b0 a1 b1 ... */
 INLINE void vzip(vf a, vf b, vf *lo, vf *hi)
 {
