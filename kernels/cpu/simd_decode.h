@@ -422,9 +422,9 @@ struct decode_way {
 };
 
 static const struct decode_way decode_ways[DTYPE_COUNT] = {
-    [DTYPE_F16] = {load_float_rows, {meet_f16_1, meet_f16_2, meet_f16_4}},
-    [DTYPE_BF16] = {load_float_rows, {meet_bf16_1, meet_bf16_2, meet_bf16_4}},
-    [DTYPE_F32] = {load_float_rows, {meet_f32_1, meet_f32_2, meet_f32_4}},
+    [DTYPE_F16] = {.load = load_float_rows, .meet = {meet_f16_1, meet_f16_2, meet_f16_4}},
+    [DTYPE_BF16] = {.load = load_float_rows, .meet = {meet_bf16_1, meet_bf16_2, meet_bf16_4}},
+    [DTYPE_F32] = {.load = load_float_rows, .meet = {meet_f32_1, meet_f32_2, meet_f32_4}},
 };
 
 /* Keys of a tile that is read in order: the sooner V goes on after K, and K after V, the further ahead the processor is. */
