@@ -299,34 +299,35 @@ enum sim_space { SIM_GLOBAL, SIM_SHARED, SIM_LOCAL, SIM_PARAM, SIM_CONST, SIM_NO
 const char *sim_space_name(enum sim_space s);
 
 /* enumerator, name, what happened */
-#define SIM_FAULTS(X)                                                                           \
-    X(BOUNDS_READ, "out_of_bounds_read", "reads outside of every allocation")                   \
-    X(BOUNDS_WRITE, "out_of_bounds_write", "writes outside of every allocation")                \
-    X(ARRAY, "outside_array",                                                                   \
-      "an address in shared memory that leaves the array it is made of for another one")        \
-    X(MISALIGNED, "misaligned", "an address that is no multiple of the access' bytes")          \
-    X(UNWRITTEN, "never_written", "reads bytes that nobody wrote")                              \
-    X(READ_ONLY, "read_only", "writes to parameters or constants")                              \
-    X(INPUT, "input_written", "writes into its inputs")                                         \
-    X(DIVERGENT_BARRIER, "divergent_barrier", "a barrier that only some lanes of a warp reach") \
-    X(DIVERGENT_WARP, "divergent_warp",                                                         \
-      "a .sync instruction whose mask names lanes that do not take part")                       \
-    X(DEADLOCK, "deadlock", "all warps of a block wait")                                        \
-    X(ENDLESS, "endless", "a block that does not end within the instructions it may take")      \
-    X(TRAP, "trap", "the kernel's own trap")                                                    \
-    X(ASSERT, "assert", "an assert of the kernel failed")                                       \
-    X(BARRIER_MISUSE, "barrier_misuse",                                                         \
-      "a barrier number above 15, or a count that is no multiple of 32 or too large")           \
-    X(GUEST, "cluster_exit", "shared memory of a block that may have ended is used")            \
-    X(MBARRIER, "mbarrier",                                                                     \
-      "an mbarrier that was not initialised, or more arrivals than it waits for")               \
-    X(EXPECTED, "expected_bytes",                                                               \
-      "a phase of an mbarrier that ends before all bytes of its copies have come")              \
-    X(COPY_ENGINE, "copy_engine", "a bulk copy that the copy engine cannot make")               \
-    X(WGMMA, "wgmma", "a wgmma whose operands or warps are not as it wants them")               \
-    X(WGMMA_REGISTER, "wgmma_register", "a register is used while a wgmma has it")              \
-    X(WGMMA_FENCE, "wgmma_fence", "a register goes to a wgmma with no wgmma.fence before it")   \
-    X(SETMAXNREG, "setmaxnreg", "warpgroups that want more registers than their block has")     \
+#define SIM_FAULTS(X)                                                                             \
+    X(BOUNDS_READ, "out_of_bounds_read", "reads outside of every allocation")                     \
+    X(BOUNDS_WRITE, "out_of_bounds_write", "writes outside of every allocation")                  \
+    X(ARRAY, "outside_array",                                                                     \
+      "an address in shared memory that leaves the array it is made of for another one")          \
+    X(MISALIGNED, "misaligned", "an address that is no multiple of the access' bytes")            \
+    X(UNWRITTEN, "never_written", "reads bytes that nobody wrote")                                \
+    X(READ_ONLY, "read_only", "writes to parameters or constants")                                \
+    X(INPUT, "input_written", "writes into its inputs")                                           \
+    X(DIVERGENT_BARRIER, "divergent_barrier", "a barrier that only some lanes of a warp reach")   \
+    X(DIVERGENT_WARP, "divergent_warp",                                                           \
+      "a .sync instruction whose mask names lanes that do not take part")                         \
+    X(DEADLOCK, "deadlock", "all warps of a block wait")                                          \
+    X(ENDLESS, "endless", "a block that does not end within the instructions it may take")        \
+    X(TRAP, "trap", "the kernel's own trap")                                                      \
+    X(ASSERT, "assert", "an assert of the kernel failed")                                         \
+    X(BARRIER_MISUSE, "barrier_misuse",                                                           \
+      "a barrier number above 15, or a count that is no multiple of 32 or too large")             \
+    X(GUEST, "cluster_exit", "shared memory of a block that may have ended is used")              \
+    X(MBARRIER, "mbarrier",                                                                       \
+      "an mbarrier that was not initialised, or more arrivals than it waits for")                 \
+    X(EXPECTED, "expected_bytes",                                                                 \
+      "a phase of an mbarrier that ends before all bytes of its copies have come")                \
+    X(COPY_ENGINE, "copy_engine", "a bulk copy that the copy engine cannot make")                 \
+    X(COPY_EXIT, "copy_exit", "the block ends while a bulk copy may still use its shared memory") \
+    X(WGMMA, "wgmma", "a wgmma whose operands or warps are not as it wants them")                 \
+    X(WGMMA_REGISTER, "wgmma_register", "a register is used while a wgmma has it")                \
+    X(WGMMA_FENCE, "wgmma_fence", "a register goes to a wgmma with no wgmma.fence before it")     \
+    X(SETMAXNREG, "setmaxnreg", "warpgroups that want more registers than their block has")       \
     X(BRANCH, "branch", "an index outside of the branch's targets")
 enum sim_fault_kind {
 #define X(id, name, what) SIM_FAULT_##id,

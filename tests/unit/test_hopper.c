@@ -701,7 +701,7 @@ static void test_sources_that_ail(void)
     ails(SENT("DONE") SEND("4096", "0") SENT_ALL OVERWRITE "DONE:\n", OVERWRITE,
          "cp.async.bulk.wait_group 0;\n" OVERWRITE, -1, HAZARD_SOURCE);
     ails(SENT("DONE") SEND("4096", "0") SENT_ALL SEND("8192", "512") SENT_ALL READ_OF
-         "2;\n" OVERWRITE "DONE:\n",
+         "2;\n" OVERWRITE READ_OF "0;\nDONE:\n",
          "read 2", "read 1", -1, HAZARD_SOURCE);
     /* another thread waits, of the same warp or not, which has no groups */
     ails(SENT("SENT") SEND("4096", "0") SENT_ALL
@@ -722,7 +722,8 @@ static void test_sources_that_ail(void)
     /* a copy to the place where another one begins */
     ails(SENT("DONE") "mbarrier.init.shared.b64 [sm+60000], 1;\n"
                       "fence.mbarrier_init.release.cluster;\n" SEND("4096", "0") SENT_ALL
-         "mbarrier.arrive.expect_tx.shared.b64 _, [sm+60000], 512;\n" BULK("4096", "512") "DONE:\n",
+         "mbarrier.arrive.expect_tx.shared.b64 _, [sm+60000], 512;\n" BULK("4096", "512")
+             AWAIT("0") "DONE:\n",
          SENT_ALL, SENT_ALL READ_OF "0;\n", -1, HAZARD_SOURCE);
 }
 
@@ -763,8 +764,8 @@ static void test_targets_that_ail(void)
                                                  "DONE: ld.global.u32 %r9, [%out];\n",
          "DONE: ", "DONE: bar.sync 0;\n", -1, HAZARD_BLOCK);
     /* two of them to one place, of a thread */
-    ails(SENT("DONE") SEND("4096", "0") SENT_ALL READ_OF "0;\n" SEND("8192", "0") SENT_ALL
-         "DONE:\n",
+    ails(SENT("DONE") SEND("4096", "0") SENT_ALL READ_OF "0;\n" SEND("8192", "0") SENT_ALL READ_OF
+         "0;\nDONE:\n",
          "wait_group.read", "wait_group", -1, HAZARD_WAIT);
 }
 
@@ -829,9 +830,9 @@ static void test_bulk_reductions(void)
     ails(SENT("DONE") REDUCE("add.u32") SENT_ALL "cp.async.bulk.wait_group 0;\nDONE:\n",
          SENT("DONE"), CLEAR_OUT SENT("DONE"), SIM_FAULT_UNWRITTEN, -1);
     /* of two that are under way to the same place none is first, and none need be */
-    struct trial t =
-        run(CLEAR_OUT SENT("DONE") REDUCE("add.u32") SENT_ALL REDUCE("add.u32") SENT_ALL "DONE:\n",
-            128);
+    struct trial t = run(CLEAR_OUT SENT("DONE") REDUCE("add.u32") SENT_ALL REDUCE("add.u32")
+                             SENT_ALL READ_OF "0;\nDONE:\n",
+                         128);
     CU_ASSERT(clean(&t));
     end(&t);
 }
@@ -844,7 +845,7 @@ static void test_guarded(void)
         "add.u32 %r5, %r5, 1;\nsetp.lt.u32 %p2, %r5, 9;\n@%p2 bra TURN;\n",
         "setp.ne.u32 %p2, %t, 127;\n@!%p2 red.global.add.u32 [%in+508], 7;\n",
         SENT("DONE") "cp.async.bulk.global.shared::cta.bulk_group [%in], [sm+4096], 512;\n" SENT_ALL
-                     "DONE:\n",
+            READ_OF "0;\nDONE:\n",
     };
     static const uint32_t lanes[] = {128 * 9, 1, 1}, words[] = {7, 7, 127};
     static const uint8_t in[512];
@@ -900,8 +901,49 @@ static void test_copies_that_ail(void)
          "MADE:", "fence.proxy.async;\nMADE:", SIM_FAULT_MBARRIER, -1);
     /* the copy overwrites what other threads still read: the one that sends it has not met them */
     ails("setp.ne.u32 %p6, %t, 0;\n@!%p6 st.shared.u32 [sm+512], 5;\n" MAKE(
-             "1") "ld.shared.u32 %r9, [sm+512];\n" EXPECT("1024") BULK("512", "1024") "WAIT:\n",
+             "1") "ld.shared.u32 %r9, [sm+512];\n" EXPECT("1024")
+             BULK("512", "1024") "WAIT:\n" AWAIT("0"),
          EXPECT("1024"), "bar.sync 0;\n" EXPECT("1024"), -1, HAZARD_BLOCK);
+}
+
+/* A block ends, and shared memory is not its own any more: stores that may still read there, loads that may still write. */
+static void test_copies_that_are_left(void)
+{
+    static const char left[] = SENT("DONE") SEND("4096", "0") SENT_ALL "DONE:\n";
+    /* no wait; no group; one for all but the last group; another thread's; before the store */
+    ails(left, "DONE:\n", READ_OF "0;\nDONE:\n", SIM_FAULT_COPY_EXIT, -1);
+    ails(left, "DONE:\n", "cp.async.bulk.wait_group 0;\nDONE:\n", SIM_FAULT_COPY_EXIT, -1);
+    ails(SENT("DONE") SEND("4096", "0") READ_OF "0;\nDONE:\n", READ_OF, SENT_ALL READ_OF,
+         SIM_FAULT_COPY_EXIT, -1);
+    ails(SENT("DONE") SEND("4096", "0") SENT_ALL SEND("8192", "512") SENT_ALL READ_OF "1;\nDONE:\n",
+         "read 1", "read 0", SIM_FAULT_COPY_EXIT, -1);
+    ails(SENT("DONE") SEND("4096", "0") SENT_ALL
+         "DONE: setp.ne.u32 %p6, %t, 1;\n@%p6 bra OVER;\n" READ_OF "0;\nOVER:\n",
+         "%t, 1;", "%t, 0;", SIM_FAULT_COPY_EXIT, -1);
+    ails(SENT("DONE") READ_OF "0;\n" SEND("4096", "0") SENT_ALL "DONE:\n", "DONE:\n",
+         READ_OF "0;\nDONE:\n", SIM_FAULT_COPY_EXIT, -1);
+    ails(CLEAR_OUT SENT("DONE") REDUCE("add.u32") SENT_ALL "DONE:\n", "DONE:\n",
+         READ_OF "0;\nDONE:\n", SIM_FAULT_COPY_EXIT, -1);
+    /* a load that nobody waits for, alone and behind one that somebody does */
+    ails(MAKE("1") EXPECT("512") BULK("512", "512") "WAIT:\n", "WAIT:\n", "WAIT:\n" AWAIT("0"),
+         SIM_FAULT_COPY_EXIT, -1);
+    ails(MAKE("1") EXPECT("512")
+             BULK("512", "512") "WAIT:\n" AWAIT("0") "@%p6 bra DONE;\n" EXPECT("512")
+                 BULK("1024", "512") "DONE:\n",
+         "@%p6 bra DONE", "bra DONE", SIM_FAULT_COPY_EXIT, -1);
+    /* what was stored is there all the same, also behind a load that is left */
+    uint32_t out[128] = {0};
+    struct trial t = run(MAKE("1") EXPECT("512") BULK("512", "512") "WAIT:\n" SENT("DONE")
+                             SEND("4096", "0") SENT_ALL "DONE:\n",
+                         128);
+    CU_ASSERT(sim_memory_read(t.m, t.params.out, out, sizeof out) && out[5] == 5);
+    CU_ASSERT_EQUAL(t.r.faults, 2);
+    end(&t);
+    t = run(left, 128);
+    const struct sim_fault *f = fault_of(&t, SIM_FAULT_COPY_EXIT);
+    CU_ASSERT(f && f->lane == 0 && f->addr == 4096 && f->bytes == 512 && f->count == 1);
+    CU_ASSERT(f && strstr(f->text, "does not wait for its group"));
+    end(&t);
 }
 
 static const struct tap_test tests[] = {
@@ -925,6 +967,7 @@ static const struct tap_test tests[] = {
     {"bulk reductions", test_bulk_reductions},
     {"writes into inputs are told", test_guarded},
     {"copies that go wrong are told", test_copies_that_ail},
+    {"copies under way when the block ends", test_copies_that_are_left},
 };
 
 TAP_MAIN("hopper", tests)

@@ -163,6 +163,15 @@ static const struct hazard_words table[] = {
          "or a box of the tensor map that it is given.",
      .mend = "Look at the address of the map (a __grid_constant__ parameter) and at the sizes.",
      .lesson = "cp-async"},
+    {.kind = "copy_exit",
+     .why =
+         "Shared memory goes to the next block when a block's last thread ends; the end waits for "
+         "no bulk copy. A store may then send the next block's bytes, a load write over them.",
+     .mend = "Behind the last store its thread commits (cp.async.bulk.commit_group) and waits: "
+             "cp.async.bulk.wait_group.read 0 is enough, or wait_group 0 where others read what it "
+             "stored. A load is waited for at its mbarrier, also one that nobody needs any more; "
+             "better not to ask for it.",
+     .lesson = "hopper"},
     {.kind = "wgmma",
      .why =
          "A wgmma is made by the four warps of a warpgroup together, with all their lanes and one "

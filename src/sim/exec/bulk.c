@@ -234,11 +234,27 @@ void flight_land(struct block *b, uint32_t barrier, uint32_t parity)
         check_phase(b, barrier, came);
 }
 
+/* Shared memory is given to the next block when this one's last thread has ended. What nobody has waited for may then still read
+ * there, or write. The waits for stores are their own thread's, so that nobody else can have waited. */
+static void tell_left(struct block *b, const struct bulk_flight *f)
+{
+    block_fault(b, &b->warp[f->warp], &b->program->code[f->code], f->lane, SIM_FAULT_COPY_EXIT,
+                SIM_SHARED, f->shared, f->bytes, 1, "%s",
+                f->loads   ? "nobody waits for the phase of the mbarrier that its bytes are of"
+                : f->group ? "its thread does not wait for its group"
+                           : "its thread does not commit it to a group, and waits for none");
+}
+
 void flight_end(struct block *b)
 {
     struct flight *all = b->flight;
-    while (all && all->copies && !all->copy[0].loads) /* the kernel's end is a wait for stores */
-        land(b, 0);
+    for (uint32_t i = 0; all && !b->ended && b->worker->hazard && i < all->copies; i++)
+        tell_left(b, &all->copy[i]);
+    for (uint32_t i = 0; all && i < all->copies;) /* the kernel's end is a wait for stores */
+        if (all->copy[i].loads)
+            i++;
+        else
+            land(b, i);
     if (all)
         all->copies = 0;
     warpgroups_end(b);

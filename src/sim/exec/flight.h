@@ -50,7 +50,7 @@ uint32_t flight_agents(const struct sim_program *p, const struct sim_launch *l);
 void flight_begin(struct block *b);
 /* Lets the copies for an mbarrier come, until its phase of this parity ends or there are no more. */
 void flight_land(struct block *b, uint32_t barrier, uint32_t parity);
-/* All of a block that has ended; and what its warpgroups did not do alike. */
+/* All of a block that has ended: copies that nobody waited for are told, and what its warpgroups did not do alike. */
 void flight_end(struct block *b);
 
 /* bulk.c */

@@ -39,6 +39,7 @@ KINDS = {
     "registers": ("setmaxnreg",),
     "mbarrier": ("mbarrier",),
     "cluster": ("cluster_exit", "barrier_misuse"),
+    "left": ("copy_exit",),
     "wrong": (),
 }
 LINES = ("line", "at_line", "second_line", "second_at_line")
