@@ -27,6 +27,16 @@ const char *hazard_kind_what(enum hazard_kind k)
     return (unsigned)k < HAZARD_KIND_COUNT ? kinds[k].what : "?";
 }
 
+const char *hazard_hint(enum hazard_kind k, uint32_t left)
+{
+    const bool of_groups = k == HAZARD_WAIT || k == HAZARD_SOURCE;
+    return of_groups && left >= HAZARD_GROUPS
+               ? "hint: a wait_group of this kernel lets 32 groups or more be under way; of each "
+                 "thread the last 32 are followed, so that such a wait orders nothing here, and "
+                 "this may be no hazard"
+               : NULL;
+}
+
 /* ---- a launch ---- */
 
 struct hazards *hazards_new(const struct hazard_options *o)

@@ -78,6 +78,11 @@ enum hazard_kind {
 };
 const char *hazard_kind_name(enum hazard_kind k); /* "race_warp" */
 const char *hazard_kind_what(enum hazard_kind k);
+/* Of each thread's groups of copies the last so many are known: a wait that lets as many or more be under way orders nothing
+ * here. What then may be no hazard has a sentence about that, behind its own; NULL: none. `left`: the most groups that a wait of
+ * the kernel leaves under way. Constant. */
+enum { HAZARD_GROUPS = 32 };
+const char *hazard_hint(enum hazard_kind k, uint32_t left);
 
 /* What an access does. Strong ones do not race with each other. */
 enum hazard_act {

@@ -99,6 +99,7 @@ struct sim_facts {
     uint32_t max_threads; /* .maxntid as a product; 0: not said */
     uint32_t tensor_insns, async_insns;
     uint32_t wgmma_insns; /* of tensor_insns */
+    uint32_t groups_left; /* the most groups of copies that a wait_group leaves under way */
     bool uses_printf;
 };
 struct sim_facts sim_program_facts(const struct sim_program *p);

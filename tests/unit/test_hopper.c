@@ -946,6 +946,42 @@ static void test_copies_that_are_left(void)
     end(&t);
 }
 
+/* Of the last 32 groups of a thread it is known what a wait orders; a wait that leaves more is noted, and said of what may be due to it. */
+static void test_many_groups(void)
+{
+    static const struct {
+        const char *waits;
+        uint32_t left;
+    } of[] = {{"cp.async.bulk.wait_group.read 31;\n" READ_OF "0;\n", 31},
+              {READ_OF "32;\n" READ_OF "0;\n", 32},
+              {"cp.async.wait_group 40;\ncp.async.wait_group 2;\n" READ_OF "0;\n", 40},
+              {READ_OF "0;\n", 0}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        struct str s = {0};
+        str_addf(&s, "%s%s%s%sDONE:\n", SENT("DONE"), SEND("4096", "0"), SENT_ALL, of[i].waits);
+        struct trial t = run(str_text(&s), 128);
+        const uint32_t left = sim_program_facts(t.p).groups_left;
+        CU_ASSERT(clean(&t));
+        CU_ASSERT_EQUAL(left, of[i].left);
+        CU_ASSERT(!hazard_hint(HAZARD_BLOCK, left));
+        CU_ASSERT(!hazard_hint(HAZARD_WAIT, left) == (left < 32));
+        CU_ASSERT(!hazard_hint(HAZARD_SOURCE, left) == (left < 32));
+        end(&t);
+        str_free(&s);
+    }
+    /* 33 groups, of which the first has been waited for: it orders nothing here */
+    struct str s = {0};
+    str_addf(&s, "%s%s%s", SENT("DONE"), SEND("4096", "0"), SENT_ALL);
+    for (int i = 0; i < 32; i++)
+        str_add(&s, SENT_ALL);
+    str_add(&s, READ_OF "32;\n" OVERWRITE READ_OF "0;\nDONE:\n");
+    struct trial t = run(str_text(&s), 128);
+    CU_ASSERT(hazard_of(&t, HAZARD_SOURCE));
+    CU_ASSERT_PTR_NOT_NULL(hazard_hint(HAZARD_SOURCE, sim_program_facts(t.p).groups_left));
+    end(&t);
+    str_free(&s);
+}
+
 static const struct tap_test tests[] = {
     {"operands lie where descriptors say", test_addresses},
     {"products out of shared memory and registers", test_products},
@@ -968,6 +1004,7 @@ static const struct tap_test tests[] = {
     {"writes into inputs are told", test_guarded},
     {"copies that go wrong are told", test_copies_that_ail},
     {"copies under way when the block ends", test_copies_that_are_left},
+    {"waits that leave many groups", test_many_groups},
 };
 
 TAP_MAIN("hopper", tests)

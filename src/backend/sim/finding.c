@@ -379,6 +379,9 @@ static json_t *hazard_json(const struct finding_scene *s, const struct hazard_re
     add_party(a, true, &text);
     str_add(&text, ", and ");
     add_party(b, two, &text);
+    const char *hint = hazard_hint(h->kind, sim_program_facts(s->program).groups_left);
+    if (hint)
+        str_addf(&text, "; %s", hint);
     json_object_set_new(o, "bytes", json_integer((json_int_t)h->bytes));
     json_object_set_new(o, "same_value", json_boolean(h->same_value));
     json_object_set_new(o, "first", a);

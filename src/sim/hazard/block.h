@@ -72,7 +72,7 @@ struct fenced {
 };
 
 /* Groups of asynchronous copies of a thread. */
-enum { GROUPS = 32 };
+enum { GROUPS = HAZARD_GROUPS };
 struct copying {
     uint32_t done;   /* its copies up to this clock are there, as it knows by its own waits */
     uint32_t groups; /* committed so far */

@@ -125,6 +125,13 @@ struct code *lower_emit(struct lower *l, enum sim_op op, enum sim_pipe pipe)
     return c;
 }
 
+uint32_t lower_groups(struct lower *l, uint32_t n)
+{
+    if (n > l->p->facts.groups_left)
+        l->p->facts.groups_left = n;
+    return n;
+}
+
 uint32_t lower_memory(struct lower *l, const struct code_memory *m)
 {
     xgrow((void **)&l->p->memory, &l->memory_cap, l->p->nmemory + 1u, sizeof *m);

@@ -72,6 +72,8 @@ uint32_t lower_program_variable(struct lower *l, const struct ptx_variable *v);
 /* ---- Code ---- */
 /* Appends; guard, instruction and, from the second on, quietness are added. The first is counted for `pipe`. */
 struct code *lower_emit(struct lower *l, enum sim_op op, enum sim_pipe pipe);
+/* A wait that leaves n groups under way is noted; n. */
+uint32_t lower_groups(struct lower *l, uint32_t n);
 uint32_t lower_memory(struct lower *l, const struct code_memory *m);
 uint32_t lower_tensor_new(struct lower *l, const struct code_tensor *t);
 

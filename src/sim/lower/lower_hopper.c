@@ -156,7 +156,7 @@ static enum status bulk_groups(struct lower *l, bool commit)
     if (pending < 0 || pending > INT32_MAX)
         return lower_refuse(l, "it waits for all but a number of groups");
     struct code *c = lower_emit(l, commit ? OP_BULK_COMMIT : OP_BULK_WAIT, SIM_PIPE_lsu);
-    c->imm = (uint32_t)pending;
+    c->imm = lower_groups(l, (uint32_t)pending);
     c->kind = !read;
     return ST_OK;
 }

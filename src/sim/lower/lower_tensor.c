@@ -321,7 +321,7 @@ static enum status lower_cp(struct lower *l)
         const struct ptx_operand *o = lower_operand(l, 0);
         if (!o || o->kind != PTX_IMM)
             return lower_refuse(l, "the number of groups is missing");
-        lower_emit(l, OP_CP_ASYNC_WAIT, SIM_PIPE_lsu)->imm = (uint32_t)o->imm;
+        lower_emit(l, OP_CP_ASYNC_WAIT, SIM_PIPE_lsu)->imm = lower_groups(l, (uint32_t)o->imm);
         return lower_end(l);
     }
     if (lower_word(l, "mbarrier")) {
