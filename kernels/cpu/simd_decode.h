@@ -26,14 +26,16 @@
  *     see it: K and V are asked for ahead. Else only the first lines of what comes next are, and tiles are short, so that
  *     going from K to V and back finds it still ahead.
  *   - The softmax's m is no maximum but at most SLACK below one: it follows a score only beyond that, so that weights are
- *     up to 2^SLACK. Maxima rise in two tiles of three, of 8 with 4 rows, as chance has it; a wrong guess of that stops
- *     fetching, too. Sums of floats are as exact as with the maximum. Pairs of bf16 have no slack: there the largest
+ *     up to 2^SLACK, and fewer tiles rescale what is there. Sums of floats were as exact as with the maximum, within 1.5 %
+ *     of the error on normal, outlying, large and rising scores. Pairs of bf16 have no slack: there the largest
  *     weight, 1, is one that rounding keeps (with it 1.2 times the error, 2.6 times on large scores).
  *
- * Measured on a core of an AMD EPYC (Zen 4, AVX-512), D=128, inputs in huge pages, in turn with reading alone, which has 30
- * to 33 GB/s: 4 rows f32 88 %, pairs of bf16 72 %, f16 62 % of that, where it was 75, 68 and 57 with neither slack, short
- * tiles, first lines nor, for bf16, a zip within parts of 128 bits; one row 78, 89 and 100 %. f16 is bound by its
- * multiply-adds, 29.5 GB/s at best. Out of L2, before all of these, the softmax was 9 % of f16's time, 14 % of bf16's.
+ * Measured on a core of an AMD EPYC (Zen 4, AVX-512), D=128, 4 rows, out of memory. By a harness of the kernel alone, inputs
+ * in huge pages, in turn with reading, which has 30 to 33 GB/s: f32 88 % of that, pairs of bf16 69 to 74 %, f16 57 to 66 %, where
+ * it was 76, 68 and 60 % with neither slack, short tiles, first lines nor, for bf16, a zip within parts of 128 bits. By the
+ * program, `run decode_splitkv Sq=1 Sk=32k H=32 Hkv=8 D=128 threads=1`, old and new in turn, medians of 5 to 7: f32 22 to 25 GB/s,
+ * bf16 20.4 to 21.3, f16 15.0 to 17.7. f16 is bound by its multiply-adds, 29.5 GB/s at best. One row of f32 at D=64 got slower,
+ * 84 % for 90.
  * In pages of 4 KB page walks bind: reading has 16 GB/s, and so has decoding.
  *
  * Include simd_vec.h first.
