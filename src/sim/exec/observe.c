@@ -245,7 +245,7 @@ static void begin_seen(struct observer *o, const struct warp *w, const struct co
 
 enum sim_op observed_op(const struct observer *o, const struct code *c)
 {
-    return (enum sim_op)o->plain->code[c - o->program.code].op;
+    return (enum sim_op)(c->op == OP_OBSERVED ? o->plain->code[c - o->program.code].op : c->op);
 }
 
 enum sim_op observe_begin(struct observer *o, struct warp *w, const struct code *c, uint32_t m)

@@ -35,7 +35,7 @@ void observer_drop(struct observer *o); /* with all that it saw; NULL is fine */
 enum sim_op observe_begin(struct observer *o, struct warp *w, const struct code *c, uint32_t m);
 void observe_end(struct observer *o, struct warp *w, const struct code *c, enum sim_op op,
                  uint32_t m);
-/* The operation that a code of the observed program really is: for bodies that ask which they are. */
+/* The operation that a code really is: for bodies that ask which they are. Without an observer (NULL) it is what it says. */
 enum sim_op observed_op(const struct observer *o, const struct code *c);
 /* Its accesses, while the worker is `seeing`. */
 void observe_shared(struct observer *o, const uint32_t addr[32], uint32_t m, uint32_t bytes,

@@ -9,9 +9,10 @@
 enum { OTHERS = 64, LOOKS_MOST = 1 << 16 };
 
 /* May the rest of the world see that it was done, or the warp itself by other things than registers? */
-static bool has_effect(const struct code *c)
+static bool has_effect(const struct worker *t, const struct code *c)
 {
-    switch (c->op) {
+    const enum sim_op op = observed_op(t->observer, c);
+    switch (op) {
     case OP_LD:
     case OP_LDMATRIX:
     case OP_MOVMATRIX:
@@ -34,7 +35,7 @@ static bool has_effect(const struct code *c)
     case OP_YIELD:
         return false;
     default:
-        return c->op > OP_SPECIAL; /* what lies before it has no effects beyond its lanes */
+        return op > OP_SPECIAL; /* what lies before it has no effects beyond its lanes */
     }
 }
 
@@ -45,10 +46,10 @@ static uint64_t effects_of(const struct worker *t, uint32_t own)
     const struct sim_program *p = t->program;
     uint64_t n = 0;
     for (uint32_t k = 0; k < p->ncode; k++) {
-        if (k != own && has_effect(&p->code[k]))
+        if (k != own && has_effect(t, &p->code[k]))
             n += t->tally[k].lanes;
         for (uint32_t i = 0; t->runs[k].lanes && i < p->run[k].length; i++)
-            n += k + i != own && has_effect(&p->code[k + i]) ? t->runs[k].lanes : 0;
+            n += k + i != own && has_effect(t, &p->code[k + i]) ? t->runs[k].lanes : 0;
     }
     return n;
 }

@@ -364,17 +364,11 @@ static void mb_forget(struct warp *w, uint32_t addr)
         hazard_mbarrier_init(worker_of(w)->hazard, addr);
 }
 
-/* Which operation it is, also where somebody looks at it. */
-static enum sim_op op_of(const struct worker *t, const struct code *c)
-{
-    return c->op == OP_OBSERVED ? observed_op(t->observer, c) : (enum sim_op)c->op;
-}
-
 /* One lane. sub of an arrival: bit 0 drops, bit 1 expects bytes (c), bit 2 does not count, bit 3 .noinc of cp.async */
 static void mb_lane(struct warp *w, const struct code *c, int lane, uint32_t addr, uint32_t *yes)
 {
     uint64_t state = 0;
-    switch (op_of(worker_of(w), c)) {
+    switch (observed_op(worker_of(w)->observer, c)) {
     case OP_MBARRIER_INIT:
         mb_init(w, c, lane, addr);
         return;
@@ -423,7 +417,7 @@ static void watch_object(struct warp *w, const struct code *c, enum sim_op op, u
 void warp_mbarrier(struct warp *w, const struct code *c, uint32_t m, const uint32_t addr[32])
 {
     struct worker *t = worker_of(w);
-    const enum sim_op op = op_of(t, c);
+    const enum sim_op op = observed_op(t->observer, c);
     uint32_t good = 0, yes = 0;
     for (int i = 0; i < 32; i++)
         if (m >> i & 1 && mb_is_well(w, c, i, addr[i], op == OP_MBARRIER_INIT))
