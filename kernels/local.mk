@@ -9,7 +9,7 @@ include %D%/pages/local.mk
 # What `bench` measures.
 blob_files += %D%/suites/limit.suite
 
-EXTRA_DIST += %D%/README.md %D%/reports/seq_shared.cu %D%/drafts/bigd_joined.cu %D%/drafts/bigd_hidden.cu %D%/h200.md %D%/hopper.md tools/build-fatbins.sh
+EXTRA_DIST += %D%/README.md %D%/reports/seq_shared.cu %D%/drafts/bigd_joined.cu %D%/h200.md %D%/hopper.md tools/build-fatbins.sh
 
 # Tells the build what to compile, with the planner's own definitions.
 noinst_PROGRAMS += kerneldefs

@@ -30,7 +30,7 @@ static const struct counted {
     {"entry", 0, {NULL}},   {"flags", 0, {NULL}},   {"workspace", 2, {"zero", "once"}},
     {"include", 0, {NULL}}, {"cubin", 0, {NULL}},   {"compiler", 0, {NULL}},
     {"library", 0, {NULL}}, {"backend", 0, {NULL}}, {"tma", 1, {"box=", "swizzle="}},
-    {"arch", 0, {NULL}},    {"ahead", 0, {NULL}},
+    {"arch", 0, {NULL}},
 };
 
 static bool begins_with_one(const struct desc_text *p, struct slice word, const char *const *begins)

@@ -678,15 +678,6 @@ static enum status read_cluster(struct parser *p, struct slice rest)
     return read_expr(p, rest, SCOPE_ANY, &p->pass->cluster);
 }
 
-static enum status read_ahead(struct parser *p, struct slice rest)
-{
-    if (p->d->npasses == 1)
-        return desc_fail(&p->t, rest, "the first launch has none before it: @ahead is of a @pass");
-    if (p->pass->ahead)
-        return desc_fail(&p->t, rest, "a second @ahead for the same launch");
-    return read_expr(p, rest, SCOPE_ANY, &p->pass->ahead);
-}
-
 static enum status read_grid(struct parser *p, struct slice rest)
 {
     if (p->pass->grid[0])
@@ -787,7 +778,6 @@ static const struct tag {
     {"smem",      read_smem,      TAG_MANY | TAG_GPU},
     {"tma",       read_tma,       TAG_MANY | TAG_GPU},
     {"cluster",   read_cluster,   TAG_MANY | TAG_GPU},
-    {"ahead",     read_ahead,     TAG_MANY | TAG_GPU},
     {"pass",      read_pass,      TAG_MANY},
     {"workspace", read_workspace, TAG_MANY},
     {"traffic",   read_traffic,   TAG_ONCE},

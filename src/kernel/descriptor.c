@@ -21,7 +21,6 @@ static void free_pass(struct desc_pass *pass)
     free(pass->entry);
     expr_free(pass->threads);
     expr_free(pass->cluster);
-    expr_free(pass->ahead);
     for (int i = 0; i < 3; i++)
         expr_free(pass->grid[i]);
     for (int i = 0; i < pass->nsmem; i++) {

@@ -87,7 +87,6 @@ struct desc_pass {
     struct expr *threads;   /* NULL for a CPU kernel: nothing is launched */
     struct expr *grid[3];   /* x y z; NULL is 1 */
     struct expr *cluster;   /* blocks per cluster, NULL: no cluster */
-    struct expr *ahead;     /* 1: may begin before the launch before has ended; NULL: not */
     struct desc_smem *smem; /* nsmem, at most DESC_SMEM_MAX */
     int nsmem;
     struct desc_tma tma[DESC_TMA_MAX];

@@ -340,7 +340,6 @@ static void build_pass(struct build *b, int index)
     pass->threads = eval_whole(b, dp->threads, "the number of threads", 1);
     pass->threads_formula = kept_formula(b, dp->threads);
     pass->cluster = dp->cluster ? eval_whole(b, dp->cluster, "the cluster size", 1) : 1;
-    pass->ahead = dp->ahead && eval_whole(b, dp->ahead, "@ahead", 0) > 0;
     set_grid(b, dp, pass);
     lay_out(b, dp, pass);
     map_tensors(b, dp, pass);

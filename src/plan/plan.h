@@ -35,7 +35,6 @@ struct plan_pass {
     const char *name;         /* borrowed */
     int64_t grid[3], threads; /* INT_UNKNOWN where no value came out */
     int64_t cluster;          /* blocks per cluster; 1: none */
-    bool ahead; /* its blocks may begin before the pass before has ended, and wait in their code */
     char *grid_formula[3], *threads_formula;
     struct plan_smem smem[DESC_SMEM_MAX];
     int nsmem;

@@ -203,17 +203,6 @@ for shape in "Sq=300 Sk=700 D=72 H=2 Hkv=1 BLOCKS=4 causal=1" "S=300 D=264 H=1 C
     fi
 done
 
-# A draft of it whose tiles leave beside the products of the next ones.
-run kernel add "$src/kernels/drafts/bigd_hidden.cu"
-for shape in "Sq=300 Sk=700 D=72 H=2 Hkv=1 BLOCKS=4 causal=1" "Sq=150 Sk=1100 D=320 H=1 BLOCKS=4 LAG=2 SOON=1 POLY=2 CLUSTER=2 bf16 input=large"; do
-    sim check bigd_hidden $shape gpu=H200 --json
-    if says "$out$err" 'nothing here compiles it'; then
-        skip "nothing here compiles CUDA: bigd_hidden $shape"
-    else
-        is "ends of tiles beside products: $shape" says "$rc$(echo "$out" | tr -d '\n')" '^0.*"check":"pass".*"hazards":0,'
-    fi
-done
-
 # ---- representative blocks: the counts are those of all
 same_counts() { # kernel and shape
     sim run $1 blocks=all hazards=off --json

@@ -1024,10 +1024,6 @@ CU(cuLaunchKernelEx, const struct cu_launch_config *c, cu_function f, void **par
     for (unsigned i = 0; i < c->nattrs; i++)
         if (c->attrs[i].id == CU_ATTR_CLUSTER_DIM)
             l.cluster = c->attrs[i].value.cluster[0];
-        else if (c->attrs[i].id == CU_ATTR_PROGRAMMATIC_SERIALIZATION)
-            l.ahead = c->attrs[i].value.ahead;
-        else
-            return 1; /* none that we set */
     return launch(&l, f, params, c->stream);
 }
 #endif

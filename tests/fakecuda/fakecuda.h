@@ -42,7 +42,6 @@
 struct fake_launch {
     char function[96];
     unsigned grid[3], block[3], dynamic_smem, cluster;
-    int ahead;               /* may begin before the launch before has ended */
     unsigned char args[256]; /* struct PagedArgs as it was passed, which begins with AttnArgs */
 };
 

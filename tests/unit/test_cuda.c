@@ -23,7 +23,6 @@
 #include "backend/compile/cubin_cache.h"
 #include "backend/cuda/cuda.h"
 #include "backend/cuda/cuda_api.h"
-#include "backend/cuda/slot.h"
 #include "base/confine.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -311,25 +310,6 @@ static void launches_what_the_plan_says(void)
         check_launch(&p.passes[i], launch_at(i), entries[i]);
     CU_ASSERT_PTR_NULL(launch_at(3));
     plan_clear(&p);
-    rig_close(&r);
-    setenv("ATTNSCOPE_STRICT", "1", 1);
-}
-
-static void begins_ahead_where_the_plan_says(void)
-{
-    struct rig r;
-    struct err err;
-    struct slot *s;
-    setenv("ATTNSCOPE_STRICT", "0", 1);
-    CU_ASSERT_EQUAL_FATAL(rig_open(&r, "fakecuda.so", "", "S=100 D=40 bf16", 1, &err), ST_OK);
-    CU_ASSERT_EQUAL_FATAL(rig_load(&r, "naive", NULL, NULL, &s, &err), ST_OK);
-    s->plan.passes[1].ahead = true;
-    CU_ASSERT_EQUAL(backend_cuda.run(r.b, s, &err), ST_OK);
-    const char *const entries[] = {"naive", "naive_softmax", "naive_pv"};
-    for (int i = 0; i < 3; i++) {
-        check_launch(&s->plan.passes[i], launch_at(i), entries[i]);
-        CU_ASSERT_EQUAL(launch_at(i)->ahead, i == 1);
-    }
     rig_close(&r);
     setenv("ATTNSCOPE_STRICT", "1", 1);
 }
@@ -934,8 +914,6 @@ static const struct tap_test tests[] = {
     {"limits that differ from the table are told", differing_limits_are_told},
     {"a device number that does not exist", unknown_device_number},
     {"launches have the plan's grid, threads and shared memory", launches_what_the_plan_says},
-    {"a launch begins ahead of the end of the one before where the plan says so",
-     begins_ahead_where_the_plan_says},
     {"arguments carry shape, strides and data", packs_the_arguments},
     {"a workspace is cleared once and left clear", cleared_once_and_left_so},
     {"tensor maps say where Q, K and V lie", encodes_tensor_maps},

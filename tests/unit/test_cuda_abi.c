@@ -80,7 +80,6 @@ SAME(CU_STREAM_NONBLOCKING, CU_STREAM_NON_BLOCKING);
 SAME(CU_CAPTURE_THREAD_LOCAL, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
 SAME(CU_WAIT_GEQ, CU_STREAM_WAIT_VALUE_GEQ);
 SAME(CU_ATTR_CLUSTER_DIM, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
-SAME(CU_ATTR_PROGRAMMATIC_SERIALIZATION, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
 
 SAME(sizeof(cu_pointer), sizeof(CUdeviceptr));
 SAME(sizeof(cu_device), sizeof(CUdevice));
@@ -103,10 +102,6 @@ static void cluster_lies_where_the_driver_reads(void)
     CU_ASSERT_EQUAL(theirs.value.clusterDim.x, 8);
     CU_ASSERT_EQUAL(theirs.value.clusterDim.y, 2);
     CU_ASSERT_EQUAL(theirs.value.clusterDim.z, 1);
-    const struct cu_launch_attribute ahead = {.id = CU_ATTR_PROGRAMMATIC_SERIALIZATION,
-                                              .value.ahead = 1};
-    __builtin_memcpy(&theirs, &ahead, sizeof theirs);
-    CU_ASSERT_EQUAL(theirs.value.programmaticStreamSerializationAllowed, 1);
 }
 
 static const struct tap_test tests[] = {

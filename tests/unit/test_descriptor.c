@@ -32,7 +32,6 @@ static const char full[] =
     " * @smem      dynamic Row (Sk + 1)*4 a row of any length\n"
     " * @cluster   2\n"
     " * @pass      combine\n"
-    " * @ahead     BR > 32\n"
     " * @threads   32\n"
     " * @grid      B*H\n"
     " * @workspace part B*H*4 zero partial sums\n"
@@ -100,8 +99,6 @@ static void test_launches(void)
     CU_ASSERT_STRING_EQUAL(expr_text(d->passes[0].threads), "BR * 4");
     CU_ASSERT_PTR_NOT_NULL(d->passes[0].cluster);
     CU_ASSERT_PTR_NULL(d->passes[1].cluster);
-    CU_ASSERT_PTR_NULL(d->passes[0].ahead);
-    CU_ASSERT_STRING_EQUAL(expr_text(d->passes[1].ahead), "BR > 32");
     CU_ASSERT_PTR_NULL(d->passes[1].grid[1]);
     CU_ASSERT_EQUAL(d->passes[0].nsmem, 4);
     const struct desc_smem *smem = d->passes[0].smem;
@@ -451,9 +448,6 @@ static void test_too_many(void)
     check_many("", "@pass p#\n@threads 1\n@grid 1\n", DESC_PASSES_MAX, "more than 4 launches");
     check_many("", "@pass p\n@threads 1\n@grid 1\n", 2, "the pass p is there twice");
     check_many("", "@cluster 1\n", 2, "a second @cluster for the same launch");
-    check_many("", "@ahead 1\n", 1, "the first launch has none before it: @ahead is of a @pass");
-    check_many("@pass p\n@threads 1\n@grid 1\n", "@ahead 1\n", 2,
-               "a second @ahead for the same launch");
     check_many("", "@grid 1\n", 1, "a second @grid for the same launch");
     check_many(
         "@param BR 16 doc\n@tma Q box=BR,D\n@tma K box=BR,D\n@tma V box=BR,D\n@tma O box=BR,D\n",

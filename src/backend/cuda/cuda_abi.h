@@ -79,7 +79,7 @@ enum cu_tensor_map_type { CU_MAP_F16 = 6, CU_MAP_F32 = 7, CU_MAP_BF16 = 9 };
 enum cu_tensor_map_swizzle { CU_SWIZZLE_NONE, CU_SWIZZLE_32, CU_SWIZZLE_64, CU_SWIZZLE_128 };
 enum { CU_INTERLEAVE_NONE = 0, CU_L2_PROMOTION_128 = 2, CU_FILL_ZEROS = 0 };
 
-enum { CU_ATTR_CLUSTER_DIM = 4, CU_ATTR_PROGRAMMATIC_SERIALIZATION = 6 };
+enum { CU_ATTR_CLUSTER_DIM = 4 };
 
 /* One attribute of a launch: an id, padding to 8 bytes, 64 bytes of value. */
 struct cu_launch_attribute {
@@ -87,7 +87,6 @@ struct cu_launch_attribute {
     int pad;
     union {
         unsigned cluster[3]; /* blocks per cluster, x y z */
-        int ahead; /* 1: the launch may begin before the one before it in the stream has ended */
         uint64_t room[8];
     } value;
 };

@@ -179,23 +179,17 @@ cu_result slot_launch(const struct gpu *g, cu_function f, const struct plan_pass
     void *params[1 + DESC_TMA_MAX] = {args};
     for (int i = 0; i < p->ntma; i++)
         params[1 + i] = &maps[i];
-    struct cu_launch_attribute attrs[2];
-    unsigned nattrs = 0;
-    if (p->cluster > 1)
-        attrs[nattrs++] = (struct cu_launch_attribute){
-            .id = CU_ATTR_CLUSTER_DIM, .value.cluster = {(unsigned)p->cluster, 1, 1}};
-    if (p->ahead && cuda_has_clusters(&g->api)) /* a leave, not an order: without it, one by one */
-        attrs[nattrs++] = (struct cu_launch_attribute){.id = CU_ATTR_PROGRAMMATIC_SERIALIZATION,
-                                                       .value.ahead = 1};
+    struct cu_launch_attribute cluster = {.id = CU_ATTR_CLUSTER_DIM,
+                                          .value.cluster = {(unsigned)p->cluster, 1, 1}};
     const struct cu_launch_config c = {
         .grid = {(unsigned)p->grid[0], (unsigned)p->grid[1], (unsigned)p->grid[2]},
         .block = {(unsigned)p->threads, 1, 1},
         .dynamic_smem = (unsigned)p->dynamic_smem,
         .stream = stream,
-        .attrs = attrs,
-        .nattrs = nattrs,
+        .attrs = &cluster,
+        .nattrs = 1,
     };
-    if (nattrs > 0)
+    if (p->cluster > 1)
         return g->api.launch_ex(&c, f, params, NULL);
     return g->api.launch(f, c.grid[0], c.grid[1], c.grid[2], c.block[0], 1, 1, c.dynamic_smem,
                          c.stream, params, NULL);
