@@ -6,14 +6,14 @@
  *            among blocks, which then send each other scores. But the wider the head, the smaller are the weights beside
  *            it: a row has Sk of them, and 4 D numbers of Q, K, V and O. So here a first launch writes the weights, a second
  *            multiplies them with V. Each is a product of matrices whose sums end in registers: nothing is exchanged,
- *            and a softmax is done once. Blocks of a cluster have other queries and the same keys: each fetches a part of K or V
- *            for all of them (multicast).
+ *            and a softmax is done once. A tile that has ended stays, rounded, in 48 registers and leaves beside the next one's
+ *            products. Blocks of a cluster have other queries and the same keys: each fetches a part of K or V for all of them.
  * @after     bigd_rows
  * @unit      tensor
  * @dtypes    f16 bf16 parts=f32
  * @arch      90a
  * @requires  sm == 90 && D % 8 == 0 && (CLUSTER == 1 || CLUSTER == 2 || CLUSTER == 4)
- * @param     CLUSTER 2 [1..4]       blocks that share K and V
+ * @param     CLUSTER 1 [1..4]       blocks that share K and V
  * @param     BLOCKS 132 [4..1024]   blocks: the multiprocessors of the GPU
  * @threads   384
  * @grid      CLUSTER*min(floor(BLOCKS/CLUSTER),ceil(Sq/(128*CLUSTER))*ceil(Sk/256)*H*B)
@@ -34,9 +34,10 @@
  * @workspace weights B*H*ceil(Sq/(128*CLUSTER))*128*CLUSTER*ceil(Sk/256)*256*T  as the copy engine would lay them
  * @workspace bases   B*H*ceil(Sq/(128*CLUSTER))*128*CLUSTER*ceil(Sk/256)*4  what the weights of 256 keys count from
  * @workspace sums    B*H*ceil(Sq/(128*CLUSTER))*128*CLUSTER*ceil(Sk/256)*4  and their sums
- * @traffic   read B*H*(tiles(128*CLUSTER,256)*(128*CLUSTER*(D*T+8*ceil(D/256))+256*D*T)
+ * @workspace exact   B*H*ceil(Sq/(128*CLUSTER))*128*CLUSTER*ceil(Sk/256)*4  and those of weights that are not yet rounded
+ * @traffic   read B*H*(tiles(128*CLUSTER,256)*(128*CLUSTER*(D*T+8*ceil(D/256)+8)+256*D*T)
  *                 +tiles(128*CLUSTER,64)*ceil(D/256)*(128*CLUSTER+256)*64*T)
- *            write B*H*(tiles(128*CLUSTER,256)*128*CLUSTER*(256*T+8)+Sq*D*T)
+ *            write B*H*(tiles(128*CLUSTER,256)*128*CLUSTER*(256*T+12)+Sq*D*T)
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "hopper.cuh"
@@ -47,6 +48,13 @@ constexpr int BR = 128, ROWS = BR * CLUSTER;              // queries of a block,
 constexpr int BC = 256;                                   // keys, or columns of O, of a tile
 constexpr int LEFT_BYTES = BR * SLICE_BYTES, RIGHT_BYTES = BC * SLICE_BYTES;
 constexpr int WARPS = 8; // that multiply
+// Of 8 parts of a tile that has ended: for what registers have room beside the next one's sums.
+constexpr int KEPT = 6;
+#if ATTN_PARTS_F32
+constexpr bool KEEP_OUTPUTS = false; // registers have room for 16 bits of each
+#else
+constexpr bool KEEP_OUTPUTS = true;
+#endif
 
 struct Barriers {
     MemoryBarrier here[STAGES], free[STAGES];
@@ -95,6 +103,12 @@ template <bool SCORES> struct Work {
     {
         return ((SCORES ? keys() : a.D) + BC - 1) / BC;
     }
+    __device__ bool last() const
+    {
+        Work after = *this;
+        after.next();
+        return !after.more();
+    }
     __device__ void find()
     {
         if (SCORES && a.causal)
@@ -128,13 +142,22 @@ struct Rows {
         return (unsigned char *)a.ws[WS_weights] +
                (first / BR * key_tiles * (BC / STEP) + step) * LEFT_BYTES;
     }
+    // What one row has of a tile of keys.
+    __device__ long long at(int tile, int row) const
+    {
+        return first * key_tiles + tile * BR + row;
+    }
     __device__ float *base(int tile, int row) const
     {
-        return (float *)a.ws[WS_bases] + first * key_tiles + tile * BR + row;
+        return (float *)a.ws[WS_bases] + at(tile, row);
     }
     __device__ float *sum(int tile, int row) const
     {
-        return (float *)a.ws[WS_sums] + first * key_tiles + tile * BR + row;
+        return (float *)a.ws[WS_sums] + at(tile, row);
+    }
+    __device__ float *exact(int tile, int row) const
+    {
+        return (float *)a.ws[WS_exact] + at(tile, row);
     }
 };
 
@@ -275,32 +298,14 @@ template <bool SCORES> __device__ inline Place multiply_step(Ring &ring, float (
     commit_products();
     return p;
 }
-// `steps` of them; adds to c, or begins it.
-template <bool SCORES>
-__device__ inline void multiply_steps(Ring &ring, float (&c)[128], int steps, bool add)
-{
-    Place before = multiply_step<SCORES>(ring, c, add);
-#pragma unroll 1
-    for (int i = 1; i < steps; i++) {
-        const Place p = multiply_step<SCORES>(ring, c, 1);
-        await_all_but_one();
-        ring.release(before);
-        before = p;
-    }
-    await_products<0>(c);
-    ring.release(before);
-}
 
-// ---- First launch: weights -----------------------------------------------------------------------
-
-// Weights count from bases that are multiples of 2^8: so those of neighbouring tiles are mostly the same, and a
-// correction from one to another is exact.
-constexpr float GRID = 8.f;
+// ---- What leaves beside products -----------------------------------------------------------------
 
 // Four lanes share a row and have 4 bytes in each of four 16-byte chunks of it: w[j] of lane i becomes w[i] of lane j, so that
 // each has a chunk.
-__device__ inline Words turn(unsigned (&w)[4])
+__device__ inline Words turn(const unsigned *words)
 {
+    unsigned w[4] = {words[0], words[1], words[2], words[3]};
 #pragma unroll
     for (int step = 1; step <= 2; step *= 2)
 #pragma unroll
@@ -312,41 +317,180 @@ __device__ inline Words turn(unsigned (&w)[4])
             }
     return {w[0], w[1], w[2], w[3]};
 }
-
-// Scores of a lane's two rows become weights, and go straight to memory, `to` where the first row lies: 64 bytes of each of 8
-// rows by one store of a warp, so whole sectors. Chunks change places as the copy engine would have them do.
-__device__ inline void store_weights(unsigned char *to, float *base, float *sum,
-                                     const float (&s)[128], float scale_log2e)
+// One store, or none: no branch between products.
+__device__ inline void store_if(bool yes, void *to, const Words &x)
 {
-    const int t = threadIdx.x % 4, row = threadIdx.x / 4 % 8; // row % 8, of both
+    asm volatile("{ .reg .pred yes; setp.ne.s32 yes, %5, 0;\n"
+                 "@yes st.global.v4.b32 [%0], {%1, %2, %3, %4}; }" ::"l"(to),
+                 "r"(x.w[0]), "r"(x.w[1]), "r"(x.w[2]), "r"(x.w[3]), "r"((int)yes)
+                 : "memory");
+}
+
+// A part of a tile that has ended: 32 columns of a lane's two rows, four words of each.
+constexpr int PARTS = BC / 32, PART = 8;
+
+// Where parts of weights go, from where the first row lies: 64 bytes of each of 8 rows by one store of a warp, so whole
+// sectors. Chunks change places as the copy engine would have them do.
+struct WeightsPlace {
+    unsigned char *to;
+
+    __device__ void store(int part, const unsigned *w) const
+    {
+        const unsigned t = threadIdx.x % 4, row = threadIdx.x / 4 % 8; // row % 8, of both
+#pragma unroll
+        for (int r = 0; r < 2; r++)
+            store_if(true,
+                     to + part / 2 * LEFT_BYTES + r * 8 * SLICE_BYTES +
+                         ((part % 2 * 4 + t) ^ row) * 16,
+                     turn(w + 4 * r));
+    }
+};
+// And of outputs, from this lane's first chunk of a row.
+struct OutputsPlace {
+    unsigned char *to;
+    long long below; // bytes from there to the second row
+    int columns[2];  // that each row has from there on
+
+    __device__ void store(int part, const unsigned *w) const
+    {
+#pragma unroll
+        for (int r = 0; r < 2; r++)
+            store_if(part * 32 < columns[r], to + part * 32 * (int)sizeof(elem) + r * below,
+                     turn(w + 4 * r));
+    }
+};
+
+// The last KEPT parts of a tile, which leave one after the other, each beside a step of the next one.
+template <typename To> struct Leaving {
+    unsigned w[PART * KEPT]; // that of the part that is next stand first: one code for all
+    int part = PARTS;        // that is next
+    To place;
+
+    __device__ bool any() const
+    {
+        return part < PARTS;
+    }
+    // Part i of a tile that ends: those come in order, and the first ones leave at once.
+    __device__ void take(int i, const unsigned (&words)[PART])
+    {
+        part = PARTS - KEPT;
+        if (i < PARTS - KEPT)
+            place.store(i, words);
+        else
+#pragma unroll
+            for (int j = 0; j < PART; j++)
+                w[PART * (i - (PARTS - KEPT)) + j] = words[j];
+    }
+    __device__ void store_one()
+    {
+        place.store(part++, w);
+#pragma unroll
+        for (int i = 0; i < PART * (KEPT - 1); i++)
+            w[i] = w[i + PART];
+    }
+    __device__ void store_rest()
+    {
+#pragma unroll 1
+        while (any())
+            store_one();
+    }
+};
+
+// One more step, behind which the one before is awaited, and its place free.
+template <bool SCORES>
+__device__ inline Place multiply_next(Ring &ring, float (&c)[128], Place before)
+{
+    const Place p = multiply_step<SCORES>(ring, c, 1);
+    await_all_but_one();
+    ring.release(before);
+    return p;
+}
+// `steps` of them; adds to c, or begins it. Beside each goes a part of what leaves.
+template <bool SCORES, typename What>
+__device__ inline void multiply_steps(Ring &ring, float (&c)[128], int steps, bool add,
+                                      What &leaving)
+{
+    Place before = multiply_step<SCORES>(ring, c, add);
+    int i = 1;
+#pragma unroll 1
+    for (; leaving.any() && i < steps; i++) {
+        leaving.store_one();
+        before = multiply_next<SCORES>(ring, c, before);
+    }
+#pragma unroll 1
+    for (; i < steps; i++)
+        before = multiply_next<SCORES>(ring, c, before);
+    if (leaving.any())
+        leaving.store_one();
+    await_products<0>(c);
+    ring.release(before);
+}
+
+// ---- First launch: weights -----------------------------------------------------------------------
+
+// Weights count from bases that are multiples of 2^8: so those of neighbouring tiles are mostly the same, and a
+// correction from one to another is exact.
+constexpr float GRID = 8.f;
+
+// 2^x to 7e-6, of x below 120, without the special function unit; 0 of -127 and less.
+__device__ inline float exp2_by_multiply(float x)
+{
+    constexpr float ROUND = 12582912.f; // 1.5 * 2^23: what is added to it loses its fraction
+    x = fmaxf(x, -127.f);
+    const float whole = x + ROUND, f = x - (whole - ROUND); // -1/2 .. 1/2
+    const float y =
+        fmaf(fmaf(fmaf(fmaf(0.00965671029f, f, 0.0558382829f), f, 0.240225301f), f, 0.693136734f),
+             f, 1.f);
+    return __int_as_float(__float_as_int(y) + (__float_as_int(whole) << 23));
+}
+
+// Scores of a lane's two rows become weights, of which `take` gets one part after the other. O is divided by the sum of what it
+// is made of, rounded weights: a product with ones, of which a part is a left side as it is. LSE is of exact ones.
+template <typename Take>
+__device__ inline void make_weights(const Rows &rows, int tile, int row, const float (&s)[128],
+                                    float scale_log2e, const Take &take)
+{
+    float m[2], from[2], rounded[4] = {}, exact[2] = {};
 #pragma unroll
     for (int r = 0; r < 2; r++) {
-        float top[2] = {NEG_INF, NEG_INF}, l[2] = {};
+        float top[2] = {NEG_INF, NEG_INF};
 #pragma unroll
         for (int i = 0; i < 64; i++)
             top[i % 2] = fmaxf(top[i % 2], s[i / 2 * 4 + 2 * r + i % 2]);
-        const float m = warp_max<4>(fmaxf(top[0], top[1])); // four lanes share a row
-        const float from = m == NEG_INF ? 0.f : floorf(m * scale_log2e / GRID) * GRID;
+        m[r] = warp_max<4>(fmaxf(top[0], top[1])); // four lanes share a row
+        from[r] = m[r] == NEG_INF ? 0.f : floorf(m[r] * scale_log2e / GRID) * GRID;
+    }
+    const unsigned ones = pack(1.f, 1.f);
 #pragma unroll
-        for (int n = 0; n < BC / 8; n += 4) {
-            unsigned w[4];
+    for (int part = 0; part < PARTS; part++) {
+        unsigned w[PART];
+#pragma unroll
+        for (int r = 0; r < 2; r++)
 #pragma unroll
             for (int j = 0; j < 4; j++) {
                 float p[2];
 #pragma unroll
                 for (int e = 0; e < 2; e++) {
-                    p[e] = exp2_fast(s[(n + j) * 4 + 2 * r + e] * scale_log2e - from);
-                    l[e] += p[e];
+                    const float x = s[(part * 4 + j) * 4 + 2 * r + e] * scale_log2e - from[r];
+                    p[e] = j == 0 ? exp2_by_multiply(x) : exp2_fast(x);
+                    exact[r] += p[e];
                 }
-                w[j] = pack(p[0], p[1]);
+                w[4 * r + j] = pack(p[0], p[1]);
             }
-            *(Words *)(to + n / 8 * LEFT_BYTES + r * 8 * SLICE_BYTES + ((n % 8 + t) ^ row) * 16) =
-                turn(w);
+#pragma unroll
+        for (int j = 0; j < 4; j += 2) {
+            const unsigned left[4] = {w[j], w[4 + j], w[j + 1], w[4 + j + 1]};
+            multiply(rounded, left, ones, ones);
         }
-        const float all = warp_sum<4>(l[0] + l[1]);
-        if (t == 0) {
-            base[8 * r] = m == NEG_INF ? NEG_INF : from;
-            sum[8 * r] = all;
+        take(part, w);
+    }
+#pragma unroll
+    for (int r = 0; r < 2; r++) {
+        const float all = warp_sum<4>(exact[r]);
+        if (threadIdx.x % 4 == 0) {
+            *rows.base(tile, row + 8 * r) = m[r] == NEG_INF ? NEG_INF : from[r];
+            *rows.sum(tile, row + 8 * r) = rounded[2 * r];
+            *rows.exact(tile, row + 8 * r) = all;
         }
     }
 }
@@ -363,39 +507,49 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
     if (warpgroup_of_thread() == 2) { // the producer: one thread starts all copies
         keep_registers<40>();
         if (threadIdx.x == 256) {
-            for (Work<true> w(a); w.more(); w.next())
+            for (Work<true> w(a); w.more(); w.next()) {
+                // Here, and not where it is used: behind each copy the compiler would divide again.
+                constexpr int OWN = BC / CLUSTER; // keys that this block fetches
+                const int q0 = w.q0() + rank * BR, k0 = w.part * BC + rank * OWN, columns = a.D;
+                const int head = w.head(), batch = w.batch(), kv_head = head / (a.H / a.Hkv);
 #pragma unroll 1
-                for (int d = 0; d < a.D; d += STEP) {
+                for (int d = 0; d < columns; d += STEP) {
                     const Place p = ring.vacant();
                     MemoryBarrier *b = &ring.bar.here[p.slot];
-                    constexpr int OWN = BC / CLUSTER; // keys that this block fetches
-                    fetch_box(ring.left + p.slot * LEFT_BYTES, q_map, d, w.q0() + rank * BR,
-                              w.head(), w.batch(), b);
+                    fetch_box(ring.left + p.slot * LEFT_BYTES, q_map, d, q0, head, batch, b);
                     fetch_box_for_all(ring.right + p.slot * RIGHT_BYTES + rank * OWN * SLICE_BYTES,
-                                      k_map, d, w.part * BC + rank * OWN, w.head() / (a.H / a.Hkv),
-                                      w.batch(), b);
+                                      k_map, d, k0, kv_head, batch, b);
                 }
+            }
             ring.drain();
         }
     } else {
         take_registers<232>();
         const float scale_log2e = a.scale * 1.4426950408889634f; // exp(x) = 2^(x log2 e)
+        Leaving<WeightsPlace> leaving;
         for (Work<true> w(a); w.more(); w.next()) {
             float s[128];
-            multiply_steps<true>(ring, s, (a.D + STEP - 1) / STEP, false);
+            multiply_steps<true>(ring, s, (a.D + STEP - 1) / STEP, false, leaving);
+            leaving.store_rest();
             const int q0 = w.q0() + rank * BR, row = row_of_lane(q0, warpgroup_of_thread());
             if ((w.part + 1) * BC > visible_keys(a, q0))
                 mask_scores(s, a, row, w.part * BC);
             const Rows rows(a, w.head(), w.batch(), q0);
-            store_weights(rows.weights(w.part * (BC / STEP)) + (row - q0) * SLICE_BYTES,
-                          rows.base(w.part, row - q0), rows.sum(w.part, row - q0), s, scale_log2e);
+            leaving.place.to = rows.weights(w.part * (BC / STEP)) + (row - q0) * SLICE_BYTES;
+            if (w.last()) // nothing comes beside which they could leave
+                make_weights(
+                    rows, w.part, row - q0, s, scale_log2e,
+                    [&](int i, const unsigned(&words)[PART]) { leaving.place.store(i, words); });
+            else
+                make_weights(rows, w.part, row - q0, s, scale_log2e,
+                             [&](int i, const unsigned(&words)[PART]) { leaving.take(i, words); });
         }
     }
 }
 
 // ---- Second launch: outputs ----------------------------------------------------------------------
 
-// What O counts from, a power of 2, and the sum of weights, of one row. The highest base of all that have come stays within
+// What a row's O counts from, a power of 2, and the sum of its weights. The highest base of all that have come stays within
 // 2^DEEP of it: weights that lie deeper are taken for larger ones and still vanish beside the row's largest.
 constexpr float DEEP = 48.f;
 
@@ -414,6 +568,20 @@ struct OutputRow {
     }
 };
 
+// LSE of row i of a block's queries.
+__device__ inline void tell_lse(const Work<false> &w, int q0, int i)
+{
+    const AttnArgs &a = w.a;
+    const Rows rows(a, w.head(), w.batch(), q0);
+    OutputRow all;
+#pragma unroll 1
+    for (int tile = 0; tile < (w.keys() + BC - 1) / BC; tile++)
+        all.take(*rows.base(tile, i), *rows.exact(tile, i));
+    if (q0 + i < a.Sq)
+        a.lse[((long long)w.batch() * a.H + w.head()) * a.Sq + q0 + i] =
+            all.l == 0.f ? NEG_INF : all.base * 0.69314718055994531f + log_fast(all.l);
+}
+
 extern "C" __global__ void __launch_bounds__(ATTN_THREADS_outputs, 1)
     bigd_unfused_outputs(const __grid_constant__ AttnArgs a,
                          const __grid_constant__ TensorMap v_map)
@@ -427,26 +595,32 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS_outputs, 1)
         keep_registers<40>();
         if (threadIdx.x == 256) {
             for (Work<false> w(a); w.more(); w.next()) {
-                const Rows rows(a, w.head(), w.batch(), w.q0() + rank * BR);
+                constexpr int OWN = BC / SLICE / CLUSTER; // slices that this block fetches
+                const int head = w.head(), batch = w.batch(), kv_head = head / (a.H / a.Hkv);
+                const int column = (w.part * (BC / SLICE) + rank * OWN) * SLICE;
                 const int steps = (w.keys() + STEP - 1) / STEP;
+                const unsigned char *weights = Rows(a, head, batch, w.q0() + rank * BR).weights(0);
 #pragma unroll 1
-                for (int j = 0; j < steps; j++) {
+                for (int j = 0; j < steps; j++, weights += LEFT_BYTES) {
                     const Place p = ring.vacant();
                     MemoryBarrier *b = &ring.bar.here[p.slot];
-                    fetch_bytes(ring.left + p.slot * LEFT_BYTES, rows.weights(j), LEFT_BYTES, b);
-                    constexpr int OWN = BC / SLICE / CLUSTER; // slices that this block fetches
+                    fetch_bytes(ring.left + p.slot * LEFT_BYTES, weights, LEFT_BYTES, b);
 #pragma unroll
-                    for (int i = rank * OWN, n = 0; n < OWN; i++, n++)
+                    for (int i = 0; i < OWN; i++)
                         fetch_box_for_all(ring.right + p.slot * RIGHT_BYTES +
-                                              i * STEP * SLICE_BYTES,
-                                          v_map, w.part * BC + i * SLICE, j * STEP,
-                                          w.head() / (a.H / a.Hkv), w.batch(), b);
+                                              (rank * OWN + i) * STEP * SLICE_BYTES,
+                                          v_map, column + i * SLICE, j * STEP, kv_head, batch, b);
                 }
             }
             ring.drain();
-        }
+        } else if (threadIdx.x >= 288 && a.lse) // warps that have nothing else to do
+            for (Work<false> w(a); w.more(); w.next())
+#pragma unroll 1
+                for (int i = threadIdx.x - 288; w.part == 0 && i < BR; i += 96)
+                    tell_lse(w, w.q0() + rank * BR, i);
     } else {
         take_registers<232>();
+        Leaving<OutputsPlace> leaving;
         for (Work<false> w(a); w.more(); w.next()) {
             const int q0 = w.q0() + rank * BR, row = row_of_lane(q0, warpgroup_of_thread());
             const Rows rows(a, w.head(), w.batch(), q0);
@@ -473,39 +647,68 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS_outputs, 1)
 #pragma unroll
                     for (int i = 0; i < 128; i++)
                         o[i] *= c[i % 4 / 2];
-                multiply_steps<false>(ring, o, min(BC / STEP, steps - tile * (BC / STEP)),
-                                      tile > 0);
+                multiply_steps<false>(ring, o, min(BC / STEP, steps - tile * (BC / STEP)), tile > 0,
+                                      leaving);
             }
+            leaving.store_rest();
             RowEnds ends;
 #pragma unroll
-            for (int r = 0; r < 2; r++) {
-                const int i = row + 8 * r;
-                if (w.part == 0 && threadIdx.x % 4 == 0 && i < a.Sq && a.lse)
-                    a.lse[((long long)w.batch() * a.H + w.head()) * a.Sq + i] =
-                        own[r].l == 0.f ? NEG_INF
-                                        : own[r].base * 0.69314718055994531f + log_fast(own[r].l);
+            for (int r = 0; r < 2; r++)
                 ends.inverse[r] = own[r].l == 0.f ? 0.f : inverse_fast(own[r].l);
+            if (!KEEP_OUTPUTS || w.last())
+                store_outputs(a, o, ends, row, w.head(), w.batch(), w.part * BC);
+            else {
+                const int first = w.part * BC + threadIdx.x % 4 * 8;
+                leaving.place.to =
+                    (unsigned char *)(a.o + w.batch() * a.o_stride[0] + w.head() * a.o_stride[1] +
+                                      row * a.o_stride[2] + first);
+                leaving.place.below = 8 * a.o_stride[2] * (long long)sizeof(elem);
+#pragma unroll
+                for (int r = 0; r < 2; r++)
+                    leaving.place.columns[r] = row + 8 * r < a.Sq ? a.D - first : 0;
+#pragma unroll
+                for (int part = 0; part < PARTS; part++) {
+                    unsigned words[PART];
+#pragma unroll
+                    for (int i = 0; i < PART; i++) {
+                        const float *pair = o + (part * 4 + i % 4) * 4 + i / 4 * 2;
+                        words[i] =
+                            pack(pair[0] * ends.inverse[i / 4], pair[1] * ends.inverse[i / 4]);
+                    }
+                    leaving.take(part, words);
+                }
             }
-            store_outputs(a, o, ends, row, w.head(), w.batch(), w.part * BC);
         }
     }
 }
 
 /* Cost: 2 Sk bytes a row are written, and read ceil(D / 256) times; the heads' own traffic is (CLUSTER 128 + 256) 2 D bytes a step
- *   of 64, for two blocks at once. Per 64 columns (or keys) of a tile: products 1024 cycles, shared memory as many (640 read by
- *   wgmma, 384 written by TMA), and 32 KB a block out of the L2, which gives them in 1100 to 1200: all three are full. What is lost
- *   is what does not lie beside products: the beginning of each launch, and the end of each tile, where a block has 64 KB of
- *   weights or outputs to store and both its warpgroups store them.
+ *   of 64, for CLUSTER blocks at once. Per 64 columns (or keys) of a tile: products 1024 cycles, shared memory as many (640 read by
+ *   wgmma, 384 written by TMA), and 48 KB a block out of the L2 (CLUSTER=2: 32); measured 1130. What is lost is what does not lie
+ *   beside products: the beginning of each launch, and the ends of tiles. S=1024 D=1024, two tiles a block and launch, of 110200
+ *   cycles: steps 2 x 16 x 1130 in each launch; the end of a tile of weights 6000 to 7000, of outputs about 4000; beginnings 9200.
+ * Ends: 6 of 8 parts of a tile wait in registers, 8 words at a time leave behind a step's start, and the rest moves down: the code
+ *   of a step stands there once, and stores have no branch. 7 parts spill in the second launch. A block's last tile has nothing
+ *   beside it. A quarter of the exponentials is computed by multiply-adds beside the special function unit: 1500 cycles a tile for
+ *   2050; with a half, issue slots are the limit.
  * Stores: by the threads that have the sums. Of an accumulator four lanes have 16 bytes of a row, half a sector; after two rounds
  *   of shuffles a lane has 16 bytes itself, and a store of a warp is 16 whole sectors. Through shared memory, and from there by the
- *   copy engine beside the next tile's products, is what this kernel did before: it asks for 128 KB more of shared memory a tile
- *   where that is full, and a warpgroup waits for a place for each 8 KB.
+ *   copy engine, asks for 128 KB more of shared memory a tile where that is full: 72.1 us.
+ * Sums: a weight counts from a multiple of 2^8, so a row's largest is not exactly 1 and is rounded like the others. O is divided by
+ *   the sum of rounded weights: a row with one key is that key's V, exactly. A warp needs 16 small products
+ *   a tile for it. LSE is of the sums before rounding, else it were off by up to 2^-8 (bf16) in rows with a key or two; warps
+ *   beside the producer, which are idle, tell it.
+ * Producer: what a tile's copies have in common is computed once a tile. Behind an asm that may write memory the compiler loads H
+ *   and divides again: two or three divisions a step, 140 instructions of one thread before each copy; now 50 to 90.
  * When fusion pays: a row's weights are 2 Sk bytes, what fusion reads again of K and V for a wide head is more, and at D=1024 no
  *   block has registers for 64 rows of O, so that scores are computed twice or exchanged.
  * Bases: rounded down to powers of 2^8, so that P lies in 1 .. 2^8 at a row's largest, and a correction is exact and rare.
- * Measured: not this text. H200, f16, B=1 H=8, us, graphs, interleaved; cuBLAS in brackets. A draft that stored so: S=1024 D=1024
- *   65.9 hot, 64.4 cold (83.1, 81.9), where bigd_split takes 101 and 97; D=512 41.1, 40.3 (59.5, 58.7); S=4096 D=1024 803 (1093),
- *   D=512 450 (772). The form before, by the copy engine: 72.1, 70.7; 44.6, 44.2; 860; 494.
+ * Measured: not this text, but a draft with these ends (another beginning, sums of exact weights). H200, f16, B=1 H=8, us, graphs,
+ *   cold: S=1024 D=1024 62.3, where all at once at a tile's end takes 63.8; D=512 39.1 (39.9); S=4096 D=1024 787 (803). Stores beside
+ *   products are 2.0 of it, multiply-adds 0.7. cuBLAS 81.9, 58.7, 1093; bigd_split 97 at D=1024.
+ * Lost, in us more of a draft that takes 67.8: the second warpgroup a step behind the first 2.2, places free before the next step
+ *   0.5, clusters of two 0.9, half of the exponentials by multiply-adds 0.8; products of outputs that go on over tiles where no
+ *   correction is due gain nothing (0.1). The second launch begun before the first has ended: 5.5.
  * Limits: memory grows with Sq Sk (16 MB at 8 heads of 1024 by 1024); causal tiles on the diagonal are computed whole; clusters
  *   of 4 fit 30 times, not 33, and their tiles of 512 queries deal badly.
  * Next: one launch that deals the tiles of outputs behind those of scores, so that the second launch and its beginning go

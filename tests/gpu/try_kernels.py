@@ -127,7 +127,7 @@ VARIANTS["bigd_mma"] = [({}, F32, (512, 1024, 2048, 4096, 8192)), ({"THREADS": 1
 VARIANTS["bigd_split"] = [({}, HALF, (256, 320, 512, 640, 1000, 1024)), ({"BC": 32, "SLOTS": 8}, HALF, (64, 512, 1000)),
                             ({"BC": 48, "SLOTS": 5}, HALF, (128, 512, 1024))]
 VARIANTS["bigd_rows"] = [({}, HALF, (256, 320, 512)), ({"BC": 32, "SLOTS": 8}, HALF, (64, 512))]
-VARIANTS["bigd_unfused"] = [({}, HALF, (256, 320, 512, 1000, 1024, 2048)), ({"CLUSTER": 1}, HALF, (64, 512)), ({"CLUSTER": 4}, HALF, (200, 1024)),
+VARIANTS["bigd_unfused"] = [({}, HALF, (256, 320, 512, 1000, 1024, 2048)), ({"CLUSTER": 2}, HALF, (64, 512)), ({"CLUSTER": 4}, HALF, (200, 1024)),
                             ({"BLOCKS": 6}, HALF, (64, 512))]  # many tiles a block
 for step in ("fa3_persistent", "fa3_streamk"):  # many query tiles a block
     VARIANTS[step] += [({"BLOCKS": 7}, HALF, (64, 128))]
