@@ -703,13 +703,13 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS_outputs, 1)
  * When fusion pays: a row's weights are 2 Sk bytes, what fusion reads again of K and V for a wide head is more, and at D=1024 no
  *   block has registers for 64 rows of O, so that scores are computed twice or exchanged.
  * Bases: rounded down to powers of 2^8, so that P lies in 1 .. 2^8 at a row's largest, and a correction is exact and rare.
- * Measured: not this text, but a draft with these ends (another beginning, sums of exact weights). H200, f16, B=1 H=8, us, graphs,
- *   cold: S=1024 D=1024 62.3, where all at once at a tile's end takes 63.8; D=512 39.1 (39.9); S=4096 D=1024 787 (803). Stores beside
- *   products are 2.0 of it, multiply-adds 0.7. cuBLAS 81.9, 58.7, 1093; bigd_split 97 at D=1024.
+ * Measured (H200, f16, B=1 H=8, us, graphs, one interleaved run, cold and hot; cuBLAS beside it): S=1024 D=1024 62.0, 63.0 (81.4, 83.1:
+ *   1.31, 1.32 times); D=512 39.5, 40.1 (58.4, 59.0); S=4096 D=1024 778, 777 (1103, 1105). The text before, all at a tile's end:
+ *   63.5, 64.8; 39.7, 40.3; 808. Of drafts: stores beside products 2.0, multiply-adds 0.7. bigd_split 96.9 at D=1024.
  * Lost, in us more of a draft that takes 67.8: the second warpgroup a step behind the first 2.2, places free before the next step
  *   0.5, clusters of two 0.9, half of the exponentials by multiply-adds 0.8; products of outputs that go on over tiles where no
  *   correction is due gain nothing (0.1). The second launch begun before the first has ended: 5.5.
  * Limits: memory grows with Sq Sk (16 MB at 8 heads of 1024 by 1024); causal tiles on the diagonal are computed whole; clusters
  *   of 4 fit 30 times, not 33, and their tiles of 512 queries deal badly.
- * Next: one launch that deals the tiles of outputs behind those of scores, so that the second launch and its beginning go
- *   (kernels/hopper.md). One in which the blocks of a cluster divide the keys and then the columns was written and is no faster. */
+ * Next: cuBLAS's two products alone, without a softmax, take 53.6 us at D=1024 (27.0 and 26.7), so 1.5 times its 83 would be
+ *   1.04 times those. One launch that deals tiles of outputs behind those of scores is slower (66.0 us, kernels/hopper.md). */
