@@ -710,6 +710,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS_outputs, 1)
  *   0.5, clusters of two 0.9, half of the exponentials by multiply-adds 0.8; products of outputs that go on over tiles where no
  *   correction is due gain nothing (0.1). The second launch begun before the first has ended: 5.5.
  * Limits: memory grows with Sq Sk (16 MB at 8 heads of 1024 by 1024); causal tiles on the diagonal are computed whole; clusters
- *   of 4 fit 30 times, not 33, and their tiles of 512 queries deal badly.
+ *   of 4 fit 30 times, not 33, and their tiles of 512 queries deal badly. A NaN among the scores that multiply-adds
+ *   raise counts as no weight, where the special function unit keeps it: who looks for one in his inputs takes another kernel.
  * Next: cuBLAS's two products alone, without a softmax, take 53.6 us at D=1024 (27.0 and 26.7), so 1.5 times its 83 would be
  *   1.04 times those. One launch that deals tiles of outputs behind those of scores is slower (66.0 us, kernels/hopper.md). */
