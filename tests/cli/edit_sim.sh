@@ -137,6 +137,6 @@ if says "$out" '^NVRTC +ok'; then
     edit
     is "NVRTC: registers are shown" says "$out" '^qtile_seq_edit +L4 +[0-9]+ '
     is "NVRTC: and known to the model" [ "$(printf %s "$out" | grep -c 'registers on that GPU are not known')" -eq 0 ]
-    is "NVRTC: which has a time" says "$out" '^  qtile_seq_edit: [0-9.]+ us: '
+    is "NVRTC: which has a time" says "$out" '^  qtile_seq_edit(, [^:]*)?: [0-9.]+ us: '
 fi
 finish

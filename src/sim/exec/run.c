@@ -311,6 +311,23 @@ static uint64_t instructions_of(const struct block *b, uint32_t rank)
     return b->cluster > 1 ? n : b->executed;
 }
 
+/* Of blocks that have ended: one that is stopped half way has phases, too, but its instructions count nowhere. */
+static void merge_phases(struct run *r, struct worker *t)
+{
+    struct sim_result *res = r->result;
+    for (size_t i = 0; i < t->phases; i++) {
+        struct sim_phase *to =
+            sim_phase_at(&res->phase, &res->phases, &r->phases_cap, t->phase[i].begins);
+        to->times += t->phase[i].times;
+        to->longest += t->phase[i].longest;
+        to->cycles += t->phase[i].cycles;
+        sim_counts_add(&to->counts, &t->phase[i].counts);
+        for (int k = 0; k < SIM_PIPE_COUNT; k++)
+            to->pipe[k] += t->phase[i].pipe[k];
+    }
+    t->phases = 0;
+}
+
 /* Of a cluster all blocks; equal classes: the same rank in clusters that did the same. */
 static void end_block(struct run *r, struct worker *t, uint64_t at, uint64_t class)
 {
@@ -325,6 +342,7 @@ static void end_block(struct run *r, struct worker *t, uint64_t at, uint64_t cla
     }
     r->result->blocks_run += n;
     courses_keep(r->result, &t->course, t->block.index, class);
+    merge_phases(r, t);
     merge_faults(r, &t->faults);
     merge_printed(r, t);
     pthread_mutex_unlock(&r->lock);
@@ -343,16 +361,6 @@ static void merge(struct run *r, struct worker *t, const struct sim_counts *insn
     }
     for (int k = 0; k < SIM_PIPE_COUNT; k++)
         res->pipe[k] += pipe[k];
-    for (size_t i = 0; i < t->phases; i++) {
-        struct sim_phase *to =
-            sim_phase_at(&res->phase, &res->phases, &r->phases_cap, t->phase[i].begins);
-        to->times += t->phase[i].times;
-        to->longest += t->phase[i].longest;
-        to->cycles += t->phase[i].cycles;
-        sim_counts_add(&to->counts, &t->phase[i].counts);
-        for (int k = 0; k < SIM_PIPE_COUNT; k++)
-            to->pipe[k] += t->phase[i].pipe[k];
-    }
     pthread_mutex_unlock(&r->lock);
 }
 
