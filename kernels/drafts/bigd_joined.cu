@@ -550,5 +550,5 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
  * Limits: blocks wait for blocks of any number, so all must run at once, or the GPU hangs: BLOCKS at most its multiprocessors;
  *   clusters of 2, of which an H200 holds 66, and not of 4, of which it holds 30, not 33; and no other launch beside it, not one of
  *   itself either (streams=2), which would have some of the places. A kernel of the ladder would take its tiles from a counter
- *   instead, so that a tile never waits for one that is not yet taken.
+ *   instead, so that a tile never waits for one that is not yet taken. Simulated, it wants a thread for each cluster (threads=N).
  * Compiled (nvcc 13.0, D=1024): no spill; of a step four wgmma between one fence and one wait, as in bigd_unfused; 80 instructions. */

@@ -99,7 +99,6 @@ struct backend_options {
     int without; /* the simulator: which line that orders threads is left out, from 1; 0: none */
     double sim_s; /* wall-clock seconds that a simulated run may take; 0: as many as it needs */
     int cc; /* the simulator: of the GPU whose tensor cores it adds like; 0, or too old for the PTX: of one that it is for */
-    int sms;           /* its multiprocessors; 0: not known */
     char ptx_from[64]; /* the simulator: PTX of this compiler or none; "": any */
     bool counting; /* counts are wanted as those of a timed run, which is not asked for its LSE */
 };

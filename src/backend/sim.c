@@ -357,7 +357,6 @@ static struct sim_job job_of(const struct backend *b, const struct slot *s)
                         .hazards = b->options.hazards == SIM_HAZARDS_ON,
                         .without = b->options.without,
                         .cc = cc_of(b, s),
-                        .sms = b->options.cc >= s->sm ? b->options.sms : 0,
                         .threads = b->threads,
                         .seconds = patience_s(&b->options)};
     j.ring = s->ring.gpus > 1 ? &s->ring : NULL;

@@ -178,7 +178,7 @@ enum status launch_need_backend(struct launch *l, struct err *err)
                 o->transport == l->options.transport &&
                 !memcmp(o->devices, l->options.devices, sizeof o->devices) &&
                 o->sim_s == l->options.sim_s && o->cc == l->options.cc &&
-                o->sms == l->options.sms && !strcmp(o->ptx_from, l->options.ptx_from) &&
+                !strcmp(o->ptx_from, l->options.ptx_from) &&
                 (ops->sample || o->counting == l->options.counting);
     if (same)
         return ST_OK;

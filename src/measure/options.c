@@ -97,7 +97,6 @@ struct backend_options options_backend(const struct options *o)
                                 .transport = o->transport,
                                 .nodes = o->nodes,
                                 .cc = o->cc,
-                                .sms = o->sms,
                                 .sim_s = o->sim_s};
     list_devices(o, b.devices);
     b.device = b.devices[0];
@@ -296,7 +295,6 @@ const struct field timing_fields[] = {
     FIELD_AT("warm_s", FIELD_REAL, options, rule.warm_s, .lo = 0, .hi = 3600),
     FIELD_AT("sim_s", FIELD_REAL, options, sim_s, .lo = 0, .hi = 86400),
     FIELD(FIELD_COUNT, options, cc, .lo = 0, .hi = 999),
-    FIELD(FIELD_COUNT, options, sms, .lo = 0, .hi = 9999),
     FIELD(FIELD_TEXT, options, ptx_from),
     FIELD_AT("clock_floor", FIELD_REAL, options, rule.clock_floor, .lo = 0, .hi = 1),
     {.name = NULL},

@@ -26,7 +26,6 @@ struct options {
     int without;   /* line that the simulator leaves out; 0: none */
     double sim_s;  /* wall-clock seconds that a simulated run may take; 0: as many as it needs */
     int cc; /* of the GPU whose tensor cores the simulator adds like: 89; 0: of one that the PTX is for */
-    int sms;          /* its multiprocessors, for how many blocks it runs at once; 0: not known */
     char *ptx_from;   /* simulate PTX of this compiler or none, "clang 14.0.6"; NULL: as it comes */
     double timeout_s; /* silence allowed while a kernel runs; 0: 5 s, or ten times the worker's own
                          estimate if that is longer */

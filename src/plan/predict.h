@@ -113,9 +113,6 @@ struct predict_gpu {
 };
 /* ST_NO: it is no CUDA device, or the table lacks a figure. Factors are all 1. */
 enum status predict_gpu(const struct device *d, struct predict_gpu *out, struct err *why);
-/* Clusters of so many blocks that a GPU runs at once where a block fills a multiprocessor; 1 or less: blocks. A bound where nobody has
- * counted them. */
-int predict_clusters(int cc, int sms, int cluster);
 
 /* A phase of a launch, over all its blocks. */
 struct predict_phase {

@@ -64,22 +64,10 @@ static const int clusters_132[PREDICT_CLUSTER + 1] = {
     [2] = 66, [3] = 39, [4] = 30, [5] = 22, [6] = 17, [7] = 15, [8] = 15, [9] = 9,
     [10] = 7, [11] = 7, [12] = 7, [13] = 7, [14] = 7, [15] = 7, [16] = 7};
 
-static bool is_counted(int cc, int sms)
-{
-    return cc == 90 && sms == 132;
-}
-
-int predict_clusters(int cc, int sms, int cluster)
-{
-    if (is_counted(cc, sms) && cluster > 1 && cluster <= PREDICT_CLUSTER)
-        return clusters_132[cluster];
-    return sms / (cluster > 1 ? cluster : 1);
-}
-
 static void fill_room(const struct device *d, struct predict_gpu *out)
 {
     for (int c = 0; c <= PREDICT_CLUSTER; c++)
-        out->room[c] = is_counted((int)d->cc, (int)d->sms) ? c * clusters_132[c] : 0;
+        out->room[c] = d->cc == 90 && d->sms == 132 ? c * clusters_132[c] : 0;
 }
 
 enum status predict_gpu(const struct device *d, struct predict_gpu *out, struct err *why)

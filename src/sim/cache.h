@@ -93,9 +93,6 @@ void cache_port_begin(struct cache_port *p, uint64_t number);
 unsigned cache_port_access(struct cache_port *p, unsigned rank, enum cache_op op, bool around,
                            uint64_t first, const struct pattern_global *g);
 void cache_port_end(struct cache_port *p);
-/* The port's block waits for other blocks, which may have their turns behind it: from now on no block of the feed waits for its
- * turn, however much it has to write down until then. */
-void cache_port_waits(struct cache_port *p);
 /* Nobody waits for a turn any more; counts mean nothing from then on. From any thread. */
 void cache_feed_stop(struct cache_feed *f);
 /* When all blocks have ended: the L2's counts. l1_asked and l1_hits (may be NULL): reads through the L1s. */

@@ -9,7 +9,6 @@
 #include "sim/cache.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -18,7 +17,6 @@ enum { SECTOR_BYTES = 32 };
 #define WHOLE          UINT32_MAX
 #define DEFAULT_RUNS   ((size_t)1 << 19) /* 8 MiB a thread */
 #define LEFT_PER_BLOCK 8
-#define NO_LIMIT       SIZE_MAX
 
 /* `count` sectors one after another. All but single ones are asked for as a whole. */
 struct run {
@@ -40,8 +38,7 @@ struct left {
 
 struct cache_feed {
     struct cache *l2; /* belongs to the thread whose turn it is */
-    size_t l1_bytes;
-    atomic_size_t limit;
+    size_t l1_bytes, limit;
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t turned;
     uint64_t turn;
@@ -107,15 +104,6 @@ void cache_feed_limit(struct cache_feed *f, size_t runs)
     f->limit = runs ? runs : DEFAULT_RUNS;
 }
 
-void cache_port_waits(struct cache_port *p)
-{
-    struct cache_feed *f = p->feed;
-    pthread_mutex_lock(&f->lock);
-    atomic_store(&f->limit, NO_LIMIT);
-    pthread_cond_broadcast(&f->turned);
-    pthread_mutex_unlock(&f->lock);
-}
-
 void cache_feed_free(struct cache_feed *f)
 {
     if (!f)
@@ -174,11 +162,11 @@ void cache_port_free(struct cache_port *p)
     free(p);
 }
 
-/* Is it this block's turn? If `wait`, until it is, or until nobody waits for it any more. The lock is held. */
+/* Is it this block's turn? If `wait`, until it is, or until nobody has one any more. The lock is held. */
 static void ask_turn(struct cache_port *p, bool wait)
 {
     struct cache_feed *f = p->feed;
-    while (wait && !f->stopped && f->turn != p->number && f->limit != NO_LIMIT)
+    while (wait && !f->stopped && f->turn != p->number)
         pthread_cond_wait(&f->turned, &f->lock);
     p->deaf = f->stopped;
     p->mine = !p->deaf && f->turn == p->number;
@@ -206,8 +194,7 @@ static void keep(struct cache_port *p, enum cache_op op, uint64_t sector, uint32
     pthread_mutex_unlock(&p->feed->lock);
     if (p->mine)
         replay(p->feed->l2, &p->runs);
-    if (p->mine || p->deaf)
-        p->runs.n = 0;
+    p->runs.n = 0;
 }
 
 /* To the L2; bytes NULL: all of each sector. */
@@ -293,7 +280,7 @@ void cache_port_end(struct cache_port *p)
         f->l1_asked += c.asked[CACHE_READ];
         f->l1_hits += c.hits[CACHE_READ];
     }
-    const bool full = (f->left_runs + p->runs.n) / LEFT_PER_BLOCK > f->limit;
+    const bool full = f->left_runs + p->runs.n > LEFT_PER_BLOCK * f->limit;
     if (!p->mine)
         ask_turn(p, full);
     if (p->deaf) {

@@ -103,9 +103,6 @@ enum { CLUSTER_ADDR_BITS = 24 };
 /* Memories of a cluster's blocks lie behind each other at multiples of this: patterns of swizzles are of addresses. */
 enum { CLUSTER_ALIGN = 1024 };
 
-/* `kind` of YIELD: behind a question to an mbarrier, or to global memory (exec/poll.h) */
-enum sim_yield { YIELD_MBARRIER, YIELD_POLL };
-
 /* `sub` of BAR */
 enum sim_bar {
     BAR_SYNC,

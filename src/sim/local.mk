@@ -90,8 +90,6 @@ libattnscope_a_SOURCES += \
 	%D%/exec/observe.c %D%/exec/observe.h \
 	%D%/exec/pace.c %D%/exec/pace.h \
 	%D%/exec/phase.c %D%/exec/phase.h \
-	%D%/exec/places.c %D%/exec/places.h \
-	%D%/exec/poll.c %D%/exec/poll.h \
 	%D%/exec/printf.c \
 	%D%/exec/quick_body.h \
 	%D%/exec/run.c %D%/exec/send.c \

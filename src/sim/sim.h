@@ -151,9 +151,7 @@ struct sim_launch {
     uint32_t shared_limit;    /* static and dynamic together; 0: 232448, that of sm_90 */
     uint32_t multiprocessors; /* what %nsmid says; 0: 1 */
     int cc; /* compute capability of the GPU, 90: how its tensor cores add (tensor_cut.h); 0: not known */
-    uint32_t cluster; /* blocks of a cluster, neighbours in x; divides grid[0]; 0: 1 */
-    uint64_t
-        places; /* clusters (blocks, where there are none) that the GPU runs at once; 0: not known, all */
+    uint32_t cluster;   /* blocks of a cluster, neighbours in x; divides grid[0]; 0: 1 */
     const void *params; /* of sim_facts.param_bytes, as the kernel lays them out */
     size_t param_bytes;
 };
@@ -166,7 +164,7 @@ struct sim_progress {
 struct sim_observe;
 
 struct sim_options {
-    int threads; /* 0: one for every core. Blocks that wait for others are run on further ones, see exec/places.h */
+    int threads;       /* 0: one for every core */
     bool hazards;      /* races, missing waits (3 times as slow) */
     bool no_counters;  /* neither wavefronts nor sectors nor cache; executions are counted always */
     uint64_t l2_bytes; /* size of the cache; 0: none, l2 and DRAM counts are then 0 */
@@ -315,8 +313,6 @@ const char *sim_space_name(enum sim_space s);
     X(DIVERGENT_WARP, "divergent_warp",                                                           \
       "a .sync instruction whose mask names lanes that do not take part")                         \
     X(DEADLOCK, "deadlock", "all warps of a block wait")                                          \
-    X(NO_PLACE, "no_place",                                                                       \
-      "a block waits for another one that has no place on the GPU until one ends")                \
     X(ENDLESS, "endless", "a block that does not end within the instructions it may take")        \
     X(TRAP, "trap", "the kernel's own trap")                                                      \
     X(ASSERT, "assert", "an assert of the kernel failed")                                         \

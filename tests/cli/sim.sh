@@ -192,10 +192,10 @@ sim check bigd_unfused Sq=300 Sk=100 D=72 H=1 causal=1 CLUSTER=4 --json
 is "and to four" says "$rc$(echo "$out" | tr -d '\n')" '^0.*"check":"pass".*"hazards":0,'
 sim check bigd_split S=130 D=1024 H=1 bf16 --json
 is "two blocks of a cluster add up their scores" says "$rc$(echo "$out" | tr -d '\n')" '^0.*"check":"pass"'
-# A draft whose blocks wait for blocks of any number: all are under way at once, on any number of threads.
+# A draft whose blocks wait for blocks of any number: a thread for each cluster, so that all run at once.
 run kernel add "$src/kernels/drafts/bigd_joined.cu"
 for shape in "Sq=300 Sk=700 D=72 H=2 Hkv=1 BLOCKS=4 causal=1" "S=300 D=264 H=1 CLUSTER=1 BLOCKS=4 bf16 input=large"; do
-    sim check bigd_joined $shape threads=1 gpu=H200 --json
+    sim check bigd_joined $shape threads=4 gpu=H200 --json
     if says "$out$err" 'nothing here compiles it'; then
         skip "nothing here compiles CUDA: bigd_joined $shape"
     else

@@ -113,7 +113,7 @@ struct sim_launch trial_launch(const struct trial *t, int pass, const struct Pag
 {
     struct err err = ERR_INIT;
     struct sim_launch l =
-        sim_launch_of(&t->plan, &t->plan.passes[pass], t->plan.device ? t->plan.device->cc : 0, 0);
+        sim_launch_of(&t->plan, &t->plan.passes[pass], t->plan.device ? t->plan.device->cc : 0);
     if (sim_params(&t->plan, &t->plan.passes[pass], args, &l, &err) != ST_OK)
         fatal("%s", err.text);
     return l;

@@ -239,27 +239,25 @@ static void keep_text(struct run *r, const struct sim_result *got)
     r->cut |= got->printf_cut || text[room];
 }
 
-/* A launch that does not end, if it was one: by a block, or since blocks wait that are never joined by others. Nothing has run since. */
+/* A block without an end, if there was one; nothing has run since. */
 static enum status tell_endless(const struct pass *x, const struct sim_result *got, struct err *err)
 {
-    enum status st = ST_OK;
-    for (size_t i = 0; i < got->faults && st == ST_OK; i++) {
+    for (size_t i = 0; i < got->faults; i++) {
         const struct sim_fault *f = &got->fault[i];
+        if (f->kind != SIM_FAULT_ENDLESS)
+            continue;
         struct str at = {0};
         look_place_text(x->program, f->insn, &at);
-        if (f->kind == SIM_FAULT_ENDLESS)
-            st = err_set(
-                err, ST_FAIL,
-                "block %llu does not end: %s, more than %.3g that a problem of %.3g FLOPs may "
-                "take; it is at %s",
-                (unsigned long long)f->block, f->text, (double)instructions_most(x),
-                shape_flops(&x->run->job->plan->shape), str_text(&at));
-        else if (f->kind == SIM_FAULT_NO_PLACE)
-            st = err_set(err, ST_FAIL, "the launch does not end: %s; block %llu waits at %s",
-                         f->text, (unsigned long long)f->block, str_text(&at));
+        const enum status st =
+            err_set(err, ST_FAIL,
+                    "block %llu does not end: %s, more than %.3g that a problem of %.3g FLOPs may "
+                    "take; it is at %s",
+                    (unsigned long long)f->block, f->text, (double)instructions_most(x),
+                    shape_flops(&x->run->job->plan->shape), str_text(&at));
         str_free(&at);
+        return st;
     }
-    return st;
+    return ST_OK;
 }
 
 /* Runs these blocks, NULL: all; what was found is kept, counts are added `weight` times; 0: only looked at. */
@@ -490,7 +488,7 @@ static enum status run_pass(struct run *r, int i, struct err *err)
     enum status st = sim_program_new(r->job->ptx, r->job->ptx_len, entry, &x.program, err);
     if (st != ST_OK)
         return st;
-    x.launch = sim_launch_of(r->job->plan, x.plan, r->job->cc, r->job->sms);
+    x.launch = sim_launch_of(r->job->plan, x.plan, r->job->cc);
     st = sim_params(r->job->plan, x.plan, &r->args, &x.launch, err);
     x.blocks = (uint64_t)x.launch.grid[0] * x.launch.grid[1] * x.launch.grid[2];
     if (st == ST_OK && r->job->look)
@@ -660,7 +658,7 @@ enum status sim_stage_open(const struct sim_job *j, struct cage_board *board, in
     st = sim_program_new(j->ptx, j->ptx_len, entry, &k->pass.program, err);
     if (st != ST_OK)
         return st;
-    k->pass.launch = sim_launch_of(j->plan, k->pass.plan, j->cc, j->sms);
+    k->pass.launch = sim_launch_of(j->plan, k->pass.plan, j->cc);
     st = sim_params(j->plan, k->pass.plan, &r->args, &k->pass.launch, err);
     if (st != ST_OK)
         return st;

@@ -30,7 +30,6 @@ struct sim_job {
     bool hazards;
     int without; /* line that orders threads and is left out, from 1; 0: none */
     int cc;      /* whose tensor cores add: see sim_launch */
-    int sms;     /* of that GPU; 0: not known, and it has places for all blocks */
     int threads;
     double seconds;          /* of wall-clock time */
     const struct ring *ring; /* of several GPUs: the plan is of the whole; NULL: of one */

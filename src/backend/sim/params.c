@@ -7,32 +7,9 @@
 
 #include "backend/args.h"
 #include "base/mem.h"
-#include "base/number.h"
-#include "plan/predict.h"
 #include "sim/tensor_map.h"
 
-/* Clusters, or blocks, that a GPU of so many multiprocessors runs at once; 0: not known. Its registers are not looked at: it may
- * have fewer places, not more. */
-static uint64_t places_of(const struct plan_pass *pass, int cc, int sms)
-{
-    const struct arch_limits *arch = cc ? arch_find(cc) : NULL;
-    const struct occ_request req = {.threads = pass->threads,
-                                    .regs = INT_UNKNOWN,
-                                    .smem = pass->smem_bytes,
-                                    .carveout = INT_UNKNOWN,
-                                    .barriers = 1,
-                                    .grid = INT_UNKNOWN};
-    struct occupancy occ;
-    if (!arch || sms < 1 || pass->threads == INT_UNKNOWN)
-        return 0;
-    occupancy_compute(arch, sms, &req, &occ);
-    const int64_t each = occ.blocks_per_sm > 0 ? occ.blocks_per_sm : 0;
-    occupancy_clear(&occ);
-    return (uint64_t)(predict_clusters(cc, sms, (int)pass->cluster) * each);
-}
-
-struct sim_launch sim_launch_of(const struct plan *plan, const struct plan_pass *pass, int cc,
-                                int sms)
+struct sim_launch sim_launch_of(const struct plan *plan, const struct plan_pass *pass, int cc)
 {
     return (struct sim_launch){
         .grid = {(uint32_t)pass->grid[0], (uint32_t)pass->grid[1], (uint32_t)pass->grid[2]},
@@ -40,8 +17,7 @@ struct sim_launch sim_launch_of(const struct plan *plan, const struct plan_pass 
         .dynamic_shared = (uint32_t)pass->dynamic_smem,
         .multiprocessors = plan->device ? (uint32_t)plan->device->sms : 0,
         .cc = cc,
-        .cluster = (uint32_t)pass->cluster,
-        .places = places_of(pass, cc, sms)};
+        .cluster = (uint32_t)pass->cluster};
 }
 
 static enum status encode_map(const struct plan *plan, const struct plan_tma *t,

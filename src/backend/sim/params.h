@@ -8,9 +8,8 @@
 #include "plan/plan.h"
 #include "sim/sim.h"
 
-/* Pass `pass` of a plan, without parameters; `cc`: see sim_launch; `sms` of that GPU, for its places; 0: not known. */
-struct sim_launch sim_launch_of(const struct plan *plan, const struct plan_pass *pass, int cc,
-                                int sms);
+/* Pass `pass` of a plan, without parameters; `cc`: see sim_launch. */
+struct sim_launch sim_launch_of(const struct plan *plan, const struct plan_pass *pass, int cc);
 
 /* The kernel's arguments, then its tensor maps, as launch->params, which the caller frees whatever the status. ST_NO: a tensor has
  * no such map. */

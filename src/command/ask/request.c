@@ -631,7 +631,6 @@ static enum status check_gpu(struct session *s, struct source *c, struct request
     const bool several = gpu && strchr(gpu, ',');
     const struct device *one = several ? NULL : session_gpu(s, gpu, err);
     r->options.cc = one ? one->cc : 0;
-    r->options.sms = one && one->sms > 0 ? (int)one->sms : 0;
     if (!gpu || several || one)
         return ST_OK;
     for (int i = 0; i < c->npairs; i++)

@@ -118,22 +118,9 @@ static const struct hazard_words table[] = {
      .mend = "Let all lanes of the mask execute it, or name only those that do.",
      .lesson = "reductions"},
     {.kind = "deadlock",
-     .why =
-         "All warps of a block wait, and nobody is left who could wake them; or all blocks do, for "
-         "values in global memory that none of them writes.",
-     .mend = "Count: who arrives at each barrier, how often, and how many it waits for. For a "
-             "value in memory: who writes it, and is that what is waited for?",
+     .why = "All warps of a block wait, and nobody is left who could wake them.",
+     .mend = "Count: who arrives at each barrier, how often, and how many it waits for.",
      .lesson = "warp-spec"},
-    {.kind = "no_place",
-     .why = "A GPU begins blocks in the order of their numbers, as many as it has places for; the "
-            "next "
-            "one begins when one ends. Here all that have begun wait for what others are to write, "
-            "and those others have no place: the launch never ends.",
-     .mend =
-         "Launch no more blocks (clusters) than run at once, which plan says; or take the work "
-         "from a counter in memory (atomicAdd) and let a block wait only for work that was taken "
-         "before its own: who has that has begun.",
-     .lesson = "blocks"},
     {.kind = "endless",
      .why =
          "The block did not end within the instructions that it may take: a loop whose condition "

@@ -13,8 +13,6 @@
 #include "sim/exec/flight.h"
 #include "sim/exec/guest.h"
 #include "sim/exec/pace.h"
-#include "sim/exec/places.h"
-#include "sim/exec/poll.h"
 #include "sim/exec/phase.h"
 #include "sim/tensor_cut.h"
 
@@ -216,10 +214,6 @@ static int describe_asking(const struct block *b, const struct warp *w, int line
 {
     struct mbarrier_state s;
     const char *comma = w > b->warp ? ", " : "";
-    if (w->poll.vain)
-        return snprintf(text, size,
-                        "%swarp %d asks global memory for a value that no block is left to write",
-                        comma, w->id);
     const struct warp *before = w > b->warp ? w - 1 : NULL;
     const bool told = before && before->depth && before->wait == WAIT_NOTHING &&
                       before->asks == w->asks && before->asks_parity == w->asks_parity;
@@ -266,24 +260,8 @@ void block_deadlock(struct block *b)
     const struct warp *w = b->warp;
     while (!w->depth)
         w++;
-    const uint32_t at = w->poll.vain ? w->poll.code : w->waits_at;
-    block_fault(b, w, &b->program->code[at], -1, SIM_FAULT_DEADLOCK, SIM_NOWHERE, 0, 0, 1, "%s",
-                text);
-    b->ended = true;
-}
-
-/* Everybody who has a place waits; the first of this block's warps that do so for other blocks. */
-static void tell_no_place(struct worker *t)
-{
-    struct block *b = &t->block;
-    const struct places *p = t->places;
-    const struct warp *w = b->warp;
-    while (!w->poll.vain)
-        w++;
-    block_fault(b, w, &b->program->code[w->poll.code], -1, SIM_FAULT_NO_PLACE, SIM_NOWHERE, 0, 0, 1,
-                "the GPU has places for %" PRIu32 " of %" PRIu64 " %s, and all that have one wait; "
-                "block %" PRIu64 " begins when one ends",
-                p->most, p->blocks / p->step, p->step > 1 ? "clusters" : "blocks", p->next);
+    block_fault(b, w, &b->program->code[w->waits_at], -1, SIM_FAULT_DEADLOCK, SIM_NOWHERE, 0, 0, 1,
+                "%s", text);
     b->ended = true;
 }
 
@@ -318,7 +296,6 @@ static enum round_end one_round(struct worker *t, uint64_t round, const atomic_b
     struct block *b = &t->block;
     bool alive = false, ran = false, worked = false;
     const uint64_t changes = b->changes;
-    b->asks_others = false;
     for (int i = 0; i < b->nwarps && !b->ended; i++) {
         struct warp *w = &b->warp[turn_of(t, i, round)];
         if (!w->depth)
@@ -328,12 +305,11 @@ static enum round_end one_round(struct worker *t, uint64_t round, const atomic_b
             continue;
         ran = true;
         w->yields = false;
-        poll_turn(w);
         pace_turn(w);
         t->warp_run(w, t->quantum);
         pace_turn_ends(w);
-        worked |= !w->yields || (w->poll.vain && !w->poll.again);
-        b->asks_others |= w->poll.vain;
+        if (!w->yields)
+            worked = true;
         if (!w->depth) {
             w->wait = WAIT_ENDED;
             barrier_exit(b);
@@ -346,27 +322,6 @@ static enum round_end one_round(struct worker *t, uint64_t round, const atomic_b
     return !ran ? ROUND_STUCK : worked || changes != b->changes ? ROUND_RAN : ROUND_ASKED;
 }
 
-/* Until others have done something, if there is anybody left who could. */
-static void park(struct worker *t, uint64_t since, const atomic_bool *halt)
-{
-    struct block *b = &t->block;
-    if (t->port)
-        cache_port_waits(t->port);
-    switch (places_park(t->places, since, halt)) {
-    case PLACES_GO_ON:
-        break;
-    case PLACES_NOBODY:
-        block_deadlock(b);
-        break;
-    case PLACES_NONE:
-        tell_no_place(t);
-        break;
-    case PLACES_MEMORY:
-        b->ended = true; /* told by who runs the launch */
-        break;
-    }
-}
-
 bool block_run(struct worker *t, uint64_t index, const atomic_bool *halt, atomic_ullong *executed)
 {
     struct block *b = &t->block;
@@ -374,24 +329,16 @@ bool block_run(struct worker *t, uint64_t index, const atomic_bool *halt, atomic
     if (t->hazard)
         hazard_block_begin(t->hazard, index, b->shared);
     int asked = 0;
-    uint64_t told = 0, since = 0;
+    uint64_t told = 0;
     for (uint64_t round = 0;; round++) {
-        if (!asked)
-            since = atomic_load(&t->places->worked);
         const enum round_end end = one_round(t, round, halt);
         atomic_fetch_add_explicit(executed, b->executed - told, memory_order_relaxed);
         told = b->executed;
         if (end == ROUND_OVER || atomic_load_explicit(halt, memory_order_relaxed))
             break;
         asked = end == ROUND_ASKED ? asked + 1 : 0;
-        if (end == ROUND_RAN)
-            places_worked(t->places);
-        if (end == ROUND_STUCK || (asked > SPINS_MAX && !b->asks_others))
+        if (end == ROUND_STUCK || asked > SPINS_MAX)
             block_deadlock(b);
-        else if (asked > SPINS_MAX) {
-            park(t, since, halt);
-            asked = 0;
-        }
         if (b->ended)
             break;
     }

@@ -7,7 +7,6 @@
 #include "sim/exec/cvt.h"
 #include "sim/exec/flight.h"
 #include "sim/exec/guest.h"
-#include "sim/exec/poll.h"
 #include "sim/exec/worker.h"
 
 #include "sim/exec/ops_body.h"

@@ -18,7 +18,6 @@
 #include "sim/exec/observe.h"
 #include "sim/exec/pace.h"
 #include "sim/exec/phase.h"
-#include "sim/exec/places.h"
 #include "sim/observe.h"
 #include "sim/ptx.h"
 
@@ -37,14 +36,11 @@ struct run {
     const struct sim_launch *launch;
     const struct sim_options *options;
     uint64_t blocks; /* to run */
-    struct places places;
-    atomic_ullong done, executed;
+    atomic_ullong next, done, executed;
     atomic_bool halt;
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t tell;
     int running;
-    pthread_t thread[THREADS_MAX];
-    int started;
     struct sim_result *result;
     size_t faults_cap, phases_cap, printed_count, printed_cap, printed_bytes;
     uint64_t printed_end; /* no block behind it can be shown */
@@ -294,6 +290,15 @@ static uint32_t cluster_of(const struct run *r)
     return r->launch->cluster ? r->launch->cluster : 1;
 }
 
+/* The next block, or the first of the next cluster. */
+static bool take(struct run *r, uint64_t *at)
+{
+    if (atomic_load_explicit(&r->halt, memory_order_relaxed))
+        return false;
+    *at = atomic_fetch_add(&r->next, cluster_of(r));
+    return *at < r->blocks;
+}
+
 /* A block without an end: the others would most likely have none either. */
 static bool is_endless(const struct fault_list *f)
 {
@@ -380,7 +385,6 @@ static void *work(void *arg)
                          .max_instructions = o->max_instructions ? o->max_instructions : 1ull << 36,
                          .quantum = o->quantum ? o->quantum : 65536,
                          .seed = o->seed,
-                         .places = &r->places,
                          .max_printf = o->max_printf ? o->max_printf : 64 << 10,
                          .constants = r->constants,
                          .params = r->launch->params};
@@ -393,9 +397,7 @@ static void *work(void *arg)
         t->port = cache_port_new(r->feed, cluster_of(r));
     struct sim_counts *insn = xcalloc(r->result->insns + 1, sizeof *insn);
     uint64_t pipe[SIM_PIPE_COUNT] = {0}, at;
-    for (bool had = false;
-         !atomic_load_explicit(&r->halt, memory_order_relaxed) && places_next(&r->places, had, &at);
-         had = true) {
+    while (take(r, &at)) {
         const uint64_t block = o->blocks ? o->blocks[at] : at;
         if (t->port)
             cache_port_begin(t->port, at / cluster_of(r));
@@ -442,8 +444,6 @@ static enum status watch(struct run *r, double begin, struct err *err)
                          o->seconds, (unsigned long long)atomic_load(&r->done), r->blocks);
         if (st != ST_OK && !atomic_exchange(&r->halt, true) && r->feed)
             cache_feed_stop(r->feed);
-        if (atomic_load(&r->halt))
-            places_call(&r->places);
         if (o->progress) {
             const struct sim_progress p = {.blocks_done = atomic_load(&r->done),
                                            .blocks = r->blocks,
@@ -518,12 +518,14 @@ static enum status check_blocks(struct run *r, struct err *err)
     return ST_OK;
 }
 
-static int thread_count(struct run *r, struct err *err, enum status *st)
+static int thread_count(const struct run *r, struct err *err, enum status *st)
 {
     const struct sim_options *o = r->options;
     const uint64_t limit = o->max_memory ? o->max_memory : 1ull << 30,
                    each = worker_bytes(r->program, r->launch);
     uint64_t n = o->threads > 0 ? (uint64_t)o->threads : (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
+    if (n > THREADS_MAX)
+        n = THREADS_MAX;
     if (n > r->blocks)
         n = r->blocks;
     if (each > limit) {
@@ -533,10 +535,8 @@ static int thread_count(struct run *r, struct err *err, enum status *st)
                       r->program->facts.entry, each >> 20, limit >> 20);
         return 0;
     }
-    const uint64_t room = limit / each < THREADS_MAX ? limit / each : THREADS_MAX;
-    places_open(&r->places, r->blocks, cluster_of(r), r->launch->places, (uint32_t)room);
-    if (n > r->places.most)
-        n = r->places.most;
+    if (n > limit / each)
+        n = limit / each;
     return n ? (int)n : 1;
 }
 
@@ -592,41 +592,22 @@ static void finish_cache(struct run *r)
     t->dram_write_bytes = c.dram_written_bytes; /* what is dirty yet stays in the L2, as on a GPU */
 }
 
-static bool start_thread(void *run)
-{
-    struct run *r = run;
-    pthread_mutex_lock(&r->lock);
-    const bool yes =
-        r->started < THREADS_MAX && !pthread_create(&r->thread[r->started], NULL, work, r);
-    r->started += yes;
-    r->running += yes;
-    pthread_mutex_unlock(&r->lock);
-    return yes;
-}
-
-static enum status tell_room(const struct run *r, struct err *err)
-{
-    return err_set(
-        err, ST_FAIL,
-        "%s: all %" PRIu32 " %s that the simulator has room for at once wait for others; "
-        "begin fewer blocks",
-        r->program->facts.entry, r->places.most, cluster_of(r) > 1 ? "clusters" : "blocks");
-}
-
 static enum status run_threads(struct run *r, int n, struct err *err)
 {
     const double begin = seconds_now();
-    r->places.more = start_thread;
-    r->places.ctx = r;
-    int began = 0;
-    while (began < n && start_thread(r))
-        began++;
+    pthread_t thread[THREADS_MAX];
+    int started = 0;
+    r->running = n;
+    for (; started < n; started++)
+        if (pthread_create(&thread[started], NULL, work, r))
+            break;
+    pthread_mutex_lock(&r->lock);
+    r->running -= n - started;
+    pthread_mutex_unlock(&r->lock);
     enum status st =
-        began ? watch(r, begin, err) : err_set(err, ST_FAIL, "no thread can be started");
-    for (int i = 0; i < r->started; i++)
-        pthread_join(r->thread[i], NULL);
-    if (st == ST_OK && r->places.end == PLACES_MEMORY)
-        st = tell_room(r, err);
+        started ? watch(r, begin, err) : err_set(err, ST_FAIL, "no thread can be started");
+    for (int i = 0; i < started; i++)
+        pthread_join(thread[i], NULL);
     if (r->options->progress) {
         const struct sim_progress p = {.blocks_done = atomic_load(&r->done),
                                        .blocks = r->blocks,
@@ -634,8 +615,7 @@ static enum status run_threads(struct run *r, int n, struct err *err)
         r->options->progress(r->options->progress_ctx, &p);
     }
     r->result->seconds = seconds_now() - begin;
-    r->result->threads = began;
-    places_close(&r->places);
+    r->result->threads = started;
     return st;
 }
 

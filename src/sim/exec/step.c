@@ -11,7 +11,6 @@
 
 #include "base/mem.h"
 #include "sim/exec/flight.h"
-#include "sim/exec/poll.h"
 #include "sim/exec/step_state.h"
 #include "sim/flow.h"
 #include "sim/place.h"
@@ -415,7 +414,6 @@ static void step(struct sim_step *s, int warp, bool awake)
     const uint32_t naming = step_named_lanes(s, w, s->last_insn, top.mask);
     look(s, awake);
     w->yields = false;
-    poll_turn(w);
     t->warp_run(w, 1);
     turn->asked = w->yields;
     turn->since = b->changes;

@@ -49,18 +49,6 @@ struct wgmma_flight {
     uint64_t descriptor[2];
     uint32_t a[4][32];
 };
-/* Of a warp that comes to the same load of global memory again and again, see poll.h. */
-struct poll {
-    uint32_t code; /* the load; 0: none, for the first code of a program is never compared */
-    uint32_t visits, others; /* of this turn; and to other loads since the last one */
-    uint32_t looks;          /* so many visits until states are compared */
-    uint64_t state, effects; /* at the visit before */
-    bool vain,
-        again; /* this turn: it asked in vain, and it has done nothing else since it did so before */
-    uint32_t vain_code; /* when it last asked in vain */
-    uint64_t vain_state, vain_effects;
-};
-
 /* What a warp did last to the shared memory of another block of its cluster. */
 struct guest {
     uint32_t lanes;       /* 0: nothing */
@@ -88,10 +76,8 @@ struct warp {
     uint32_t waits_at;     /* code that it waits in */
     int barrier;           /* number */
     uint32_t barrier_mask; /* lanes that reached it */
-    bool
-        yields; /* its turn ends: it asked in vain for an mbarrier, or of global memory (poll.vain) */
-    struct poll poll;
-    uint32_t asks; /* which, and for which phase */
+    bool yields;           /* its turn ends: it asked in vain for an mbarrier */
+    uint32_t asks;         /* which, and for which phase */
     uint32_t asks_parity;
     uint64_t executed;
     uint64_t phase_from;     /* `executed` when the block's phase began */
@@ -140,7 +126,6 @@ struct block {
     uint64_t meetings;      /* that are over */
     uint64_t executed;
     uint64_t changes;      /* of memory that a spinning warp may wait for */
-    bool asks_others;      /* in the last round a warp asked global memory in vain */
     bool ended;            /* by trap, assert, deadlock */
     int64_t phase;         /* instruction of the barrier that began it, -1: none */
     struct flight *flight; /* of the copy engine; NULL: the program asks nothing of it */

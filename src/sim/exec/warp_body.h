@@ -368,8 +368,6 @@ void IN_SET(warp_run)(struct warp *w, uint64_t quantum)
                 break;
             }
             if (c->op == OP_YIELD) {
-                if (c->kind == YIELD_POLL && m)
-                    warp_polls(w, c);
                 if (!w->yields)
                     break;
                 goto out;

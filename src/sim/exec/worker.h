@@ -28,7 +28,6 @@ struct fault_list {
 };
 
 struct run;
-struct places;
 
 struct worker {
     struct run *run;
@@ -56,7 +55,6 @@ struct worker {
     uint64_t divergences, lanes;
     struct hazard_block *hazard;
     struct cache_port *port;
-    struct places *places;
     struct observer *observer; /* NULL: nobody looks */
     bool seeing;               /* at the instruction that runs now */
     struct block block;

@@ -509,13 +509,6 @@ static struct pattern_extent machine_access(const struct lower *l, uint32_t byte
     return (struct pattern_extent){.from = m->from, .bytes = m->bytes};
 }
 
-/* What other blocks write: who asks again and again waits for one, see exec/poll.h. */
-static void asks_global(struct lower *l, const struct code_memory *m)
-{
-    if (m->space == SIM_GLOBAL || m->space == SIM_NOWHERE)
-        lower_emit(l, OP_YIELD, SIM_PIPE_cbu)->kind = YIELD_POLL;
-}
-
 static enum status lower_load_store(struct lower *l, bool store)
 {
     struct code_memory m = {0};
@@ -545,8 +538,6 @@ static enum status lower_load_store(struct lower *l, bool store)
         c->a = c->d = m.reg[0];
         c->b = lower_constant(l, 0xffff, false);
     }
-    if (!store && (m.is_volatile || m.is_ordered))
-        asks_global(l, &m);
     return ST_OK;
 }
 
@@ -684,8 +675,6 @@ static enum status lower_atom(struct lower *l, bool red)
     struct code *c = lower_emit(l, OP_ATOM, SIM_PIPE_lsu);
     c->a = a, c->d = d;
     c->target = lower_memory(l, &m);
-    if (!red && d != SIM_NO_REF)
-        asks_global(l, &m);
     return ST_OK;
 }
 

@@ -40,7 +40,6 @@ KINDS = {
     "mbarrier": ("mbarrier",),
     "cluster": ("cluster_exit", "barrier_misuse"),
     "left": ("copy_exit",),
-    "place": ("no_place",),
     "wrong": (),
 }
 LINES = ("line", "at_line", "second_line", "second_at_line")
