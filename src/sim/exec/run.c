@@ -355,8 +355,7 @@ static void end_block(struct run *r, struct worker *t, uint64_t at, uint64_t cla
 }
 
 /* What the thread's blocks did, to the whole. */
-static void merge(struct run *r, struct worker *t, const struct sim_counts *insn,
-                  const uint64_t *pipe)
+static void merge(struct run *r, const struct sim_counts *insn, const uint64_t *pipe)
 {
     struct sim_result *res = r->result;
     pthread_mutex_lock(&r->lock);
@@ -411,7 +410,7 @@ static void *work(void *arg)
             pipe[k] += t->pipe[k];
         end_block(r, t, at, class);
     }
-    merge(r, t, insn, pipe);
+    merge(r, insn, pipe);
     free(insn);
     if (t->port)
         cache_port_free(t->port);
