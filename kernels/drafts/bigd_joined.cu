@@ -545,7 +545,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
 /* Cost: that of bigd_unfused without the second launch and its beginning. With 66 clusters and 128 tiles of each kind (H=8 S=1024
  *   D=1024) the scores that a tile of outputs reads were dealt a round before. Predicted 60 to 62 us there; measured 66.0 cold, 66.8 hot, where
  *   bigd_unfused of the same hour took 64.6 and 66.2 (H200; S=4096 855 for 814): it is wrong that a launch is what costs. It stays as
- *   the one kernel here whose blocks wait for blocks of any number, which the simulator must tell (tests/cli/sim.sh).
+ *   the one kernel here whose blocks wait for blocks of any number, run there with a thread for each (tests/cli/sim.sh).
  * Registers: the thread that copies has both kinds of tiles to find, and 40 are too few for it: 56, and 224 for who multiplies.
  * Limits: blocks wait for blocks of any number, so all must run at once, or the GPU hangs: BLOCKS at most its multiprocessors;
  *   clusters of 2, of which an H200 holds 66, and not of 4, of which it holds 30, not 33; and no other launch beside it, not one of
